@@ -1,0 +1,139 @@
+import { dirname, resolve } from "node:path";
+import { z } from "zod";
+import { checkApiKey } from "../lib/api-key.ts";
+import { readConfig } from "../lib/read-config.ts";
+
+export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
+export type ConfiguredKey = GatewayConfig["keys"][number];
+export type GatewayLimits = GatewayConfig["limits"];
+export type ForwardConfig = GatewayConfig["forward"];
+
+/**
+ * Reads `config/gateway.yaml` or another file of its shape. `profile` overrides what the file says.
+ * @throws ConfigError naming file, line, key and what was expected.
+ */
+export function readGatewayConfig({
+  file,
+  env,
+  profile,
+}: {
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+  profile?: string | undefined;
+}): GatewayConfig {
+  const config = readConfig({
+    file,
+    schema: configSchema,
+    env,
+    overrides: profile === undefined ? {} : { profile },
+  });
+  return {
+    ...config,
+    methodsFile: resolve(dirname(file), config.methodsFile),
+    limits: {
+      ...config.limits,
+      requestsPerMinute: config.limits.requestsPerMinute ?? requestsPerMinuteDefault[config.profile],
+    },
+  };
+}
+
+const requestsPerMinuteDefault = { development: 100, production: 200 } as const;
+
+const port = z.int("a port, 0 to 65535, was expected").min(0, "a port, 0 to 65535, was expected").max(65535);
+const bounded = (max: number) => z.int().min(1).max(max);
+const profileSchema = z.enum(["development", "production"]);
+
+const url = (protocols: readonly string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")} was expected`,
+  });
+
+const upstreams = z.preprocess(
+  (value) =>
+    typeof value === "string"
+      ? value
+          .split(",")
+          .map((part) => part.trim())
+          .filter((part) => part !== "")
+      : value,
+  z
+    .array(url(["http:", "https:"]))
+    .min(1, "at least one validator's address was expected")
+    .max(64)
+    .refine((list) => new Set(list).size === list.length, "an address stands here twice"),
+);
+
+const keySchema = z.strictObject({
+  label: z.string().min(1).max(120),
+  team: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "a team's name (a-z, 0-9 and -, up to 63) was expected"),
+  value: z
+    .string()
+    .min(16, "at least 16 characters were expected")
+    .max(200)
+    .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces was expected, as a header can carry it")
+    .refine((value) => checkApiKey(value) !== "mistyped", {
+      error: "this looks like a key of ours but its checksum does not match: a typing error?",
+    }),
+  permissions: z.array(z.enum(["rpc", "faucet", "explorer"])).min(1),
+  limitPerMinute: bounded(1_000_000_000).optional(),
+  expiresAt: z.iso.datetime({ offset: true }).optional(),
+});
+
+const configSchema = z
+  .strictObject({
+    profile: profileSchema.default("development"),
+    host: z.string().default("127.0.0.1"),
+    port: port.default(8540),
+    ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(9540) }).prefault({}),
+    redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
+    upstreams,
+    methodsFile: z.string().default("methods.yaml"),
+    log: z
+      .strictObject({
+        level: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
+        format: z.enum(["json", "pretty"]).default("json"),
+      })
+      .prefault({}),
+    limits: z
+      .strictObject({
+        requestsPerMinute: bounded(1_000_000_000).optional(),
+        bodyBytesMax: bounded(64 * 1024 * 1024).default(1024 * 1024),
+        bodyTimeoutMs: bounded(30_000).default(20_000),
+        batchItemsMax: bounded(1000).default(100),
+        depthMax: bounded(500).default(64),
+        requestsInFlightMax: bounded(1_000_000).default(10_000),
+      })
+      .prefault({}),
+    forward: z
+      .strictObject({
+        connectionsPerValidator: bounded(256).default(16),
+        connectTimeoutMs: bounded(60_000).default(1000),
+        answerBytesMax: bounded(2 ** 31 - 1).default(256 * 1024 * 1024),
+      })
+      .prefault({}),
+    stopTimeoutMs: bounded(60_000).default(4500),
+    keys: z
+      .array(keySchema)
+      .default([])
+      .refine(
+        (keys) => new Set(keys.map(({ value }) => value)).size === keys.length,
+        "a value stands here twice",
+      ),
+  })
+  .check(({ value: { profile, keys }, issues }) => {
+    if (profile === "development") return;
+    // In production a key must be one that nobody but its owner has seen: drawn at random, for production.
+    for (const [index, { label, value }] of keys.entries()) {
+      if (value.startsWith("tg_live_") && checkApiKey(value) === "valid") continue;
+      issues.push({
+        code: "custom",
+        input: label,
+        path: ["keys", index],
+        message:
+          `"${label}" is a development key, and the production profile refuses those; take it out of the file ` +
+          "(a production file needs no keys: they live in Redis)",
+      });
+    }
+  });

@@ -1,0 +1,250 @@
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "uWebSockets.js";
+
+declare module "uWebSockets.js" {
+  interface TemplatedApp {
+    /** The library has this form; its typings leave it out. */
+    listen(
+      host: string,
+      port: number,
+      options: number,
+      listening: (socket: us_listen_socket | false) => void,
+    ): TemplatedApp;
+  }
+}
+/** The library's LIBUS_LISTEN_EXCLUSIVE_PORT. */
+const exclusivePort = 1;
+
+/** What the gateway needs to know of a request's head. Counts tell a header that was sent twice. */
+export type RequestHead = {
+  /** Upper case. */
+  method: string;
+  path: string;
+  query: string;
+  apiKey: string | undefined;
+  apiKeyCount: number;
+  hostCount: number;
+  contentLength: string | undefined;
+  contentLengthCount: number;
+  transferEncodings: string | undefined;
+  contentType: string | undefined;
+  contentTypeCount: number;
+  contentEncoding: string | undefined;
+};
+
+export type Reply = {
+  status: number;
+  /** Besides Content-Length and Date, which the server writes. */
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array | string | undefined;
+  /** Close the connection after the answer. */
+  close?: boolean;
+};
+
+export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
+
+export type Exchange = {
+  head: RequestHead;
+  /**
+   * Reads the body to its end. To be called at most once, before the first `await` of whoever handles the exchange
+   * (uWebSockets.js drops what nobody listens for).
+   */
+  readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }): Promise<BodyRead>;
+};
+
+export type HttpServer = {
+  host: string;
+  port: number;
+  /** Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. */
+  stop(options: { timeoutMs: number }): Promise<void>;
+};
+
+/**
+ * HTTP over uWebSockets.js; the only file that knows it. `handle` gets each request and gives its answer; it must not
+ * throw.
+ *
+ * The port is taken exclusively: the library's default (SO_REUSEPORT) would let a second gateway share it in silence.
+ * The library closes connections whose head stalls for 10 s or whose body comes in at less than 16 KB a second.
+ *
+ * @throws Error where the port is taken.
+ */
+export async function startHttpServer({
+  host,
+  port,
+  handle,
+}: {
+  host: string;
+  port: number;
+  handle: (exchange: Exchange) => Promise<Reply>;
+}): Promise<HttpServer> {
+  let inFlight = 0;
+  let stopping = false;
+  let onIdle = () => {};
+
+  const app = App().any("/*", (res, req) => {
+    let aborted = false;
+    let onAbort = () => {};
+    inFlight += 1;
+    const finish = () => {
+      inFlight -= 1;
+      if (inFlight === 0) onIdle();
+    };
+    res.onAborted(() => {
+      aborted = true;
+      onAbort();
+    });
+    const readBody: Exchange["readBody"] = (limits) =>
+      collectBody({
+        res,
+        ...limits,
+        onAbort: (listener) => {
+          onAbort = listener;
+        },
+      });
+    handle({ head: readHead(req), readBody }).then((reply) => {
+      if (!aborted) writeReply(res, stopping ? { ...reply, close: true } : reply);
+      finish();
+    });
+  });
+
+  const socket = await new Promise<us_listen_socket | false>((listening) => {
+    app.listen(host, port, exclusivePort, listening);
+  });
+  if (socket === false) throw new Error(`${host}:${port} cannot be listened on: the port is taken`);
+
+  return {
+    host,
+    port: us_socket_local_port(socket),
+    async stop({ timeoutMs }) {
+      stopping = true;
+      us_listen_socket_close(socket);
+      if (inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, timeoutMs);
+          onIdle = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      app.close();
+    },
+  };
+}
+
+/** Headers are read in a loop because that alone shows one that came twice; `getHeader` gives the first. */
+function readHead(req: HttpRequest): RequestHead {
+  const head: RequestHead = {
+    method: req.getCaseSensitiveMethod(),
+    path: req.getUrl(),
+    query: req.getQuery() ?? "",
+    apiKey: undefined,
+    apiKeyCount: 0,
+    hostCount: 0,
+    contentLength: undefined,
+    contentLengthCount: 0,
+    transferEncodings: undefined,
+    contentType: undefined,
+    contentTypeCount: 0,
+    contentEncoding: undefined,
+  };
+  req.forEach((name, value) => {
+    switch (name) {
+      case "x-api-key":
+        head.apiKey = value;
+        head.apiKeyCount += 1;
+        break;
+      case "host":
+        head.hostCount += 1;
+        break;
+      case "content-length":
+        head.contentLength = value;
+        head.contentLengthCount += 1;
+        break;
+      case "transfer-encoding":
+        head.transferEncodings =
+          head.transferEncodings === undefined ? value : `${head.transferEncodings}, ${value}`;
+        break;
+      case "content-type":
+        head.contentType = value;
+        head.contentTypeCount += 1;
+        break;
+      case "content-encoding":
+        head.contentEncoding = value;
+        break;
+    }
+  });
+  return head;
+}
+
+function collectBody({
+  res,
+  bodyBytesMax,
+  bodyTimeoutMs,
+  onAbort,
+}: {
+  res: HttpResponse;
+  bodyBytesMax: number;
+  bodyTimeoutMs: number;
+  onAbort: (listener: () => void) => void;
+}): Promise<BodyRead> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    let timer: NodeJS.Timeout | undefined;
+    let settled = false;
+    const settle = (read: BodyRead) => {
+      settled = true;
+      chunks = [];
+      clearTimeout(timer);
+      resolve(read);
+    };
+    onAbort(() => settle("aborted"));
+    res.onData((chunk, isLast) => {
+      if (settled) return;
+      bytes += chunk.byteLength;
+      if (bytes > bodyBytesMax) return settle("too large");
+      // The library takes the memory back when this callback returns, hence a copy.
+      const copy = Buffer.from(Buffer.from(chunk));
+      if (isLast) return settle(chunks.length === 0 ? copy : Buffer.concat([...chunks, copy], bytes));
+      chunks.push(copy);
+      timer ??= setTimeout(() => settle("too slow"), bodyTimeoutMs);
+    });
+  });
+}
+
+function writeReply(res: HttpResponse, { status, headers, body, close = false }: Reply): void {
+  res.cork(() => {
+    res.writeStatus(statusLines[status] ?? String(status));
+    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    if (close) res.writeHeader("Connection", "close");
+    if (body === undefined) res.endWithoutBody(undefined, close);
+    else res.end(body, close);
+  });
+}
+
+/** The library writes "200 OK" by itself; every other status needs its words. */
+const statusLines: Readonly<Record<number, string>> = {
+  200: "200 OK",
+  202: "202 Accepted",
+  204: "204 No Content",
+  400: "400 Bad Request",
+  401: "401 Unauthorized",
+  402: "402 Payment Required",
+  403: "403 Forbidden",
+  404: "404 Not Found",
+  405: "405 Method Not Allowed",
+  409: "409 Conflict",
+  413: "413 Content Too Large",
+  415: "415 Unsupported Media Type",
+  422: "422 Unprocessable Content",
+  429: "429 Too Many Requests",
+  500: "500 Internal Server Error",
+  503: "503 Service Unavailable",
+};

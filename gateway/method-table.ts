@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { readConfig } from "../lib/read-config.ts";
+
+export type Permission = "rpc" | "faucet" | "explorer";
+
+/** How one method travels: a line of `config/methods.yaml`, where each field is explained. */
+export type MethodRule = {
+  name: string;
+  permission: "rpc" | "explorer";
+  /** Points of the key's limit. */
+  cost: number;
+  cache: "forever" | "head" | "never";
+  lane: "light" | "call" | "slow";
+  timeoutMs: number;
+  /** Whether another validator may be asked once the first may have received the call. */
+  mayAskAgain: boolean;
+  /** Where the block parameter stands, or undefined where the method takes none. */
+  block: { at: number | "filter"; missing: "latest" | "pending" } | undefined;
+  /** How many blocks a filter object may span. */
+  blocksMax: { rpc: number; explorer: number } | undefined;
+};
+
+/** `refused`: known and never forwarded; `unknown`: on no list. Both are -32601 to the client. */
+export type MethodLookup = MethodRule | "refused" | "unknown";
+
+export type MethodTable = {
+  lookup(method: string): MethodLookup;
+  rules: ReadonlyMap<string, MethodRule>;
+};
+
+/** Reads and checks the method table. @throws ConfigError naming file, line and key. */
+export function readMethodTable(file: string): MethodTable {
+  const { lanes, methods, refused } = readConfig({ file, schema: tableSchema, env: {} });
+  // A Map, so that names like `__proto__` or `constructor` are names like any other.
+  const rules = new Map<string, MethodRule>();
+  for (const [name, line] of Object.entries(methods)) {
+    rules.set(name, {
+      name,
+      permission: line.permission,
+      cost: line.cost,
+      cache: line.cache,
+      lane: line.lane,
+      timeoutMs: line.timeoutMs ?? lanes[line.lane].timeoutMs,
+      mayAskAgain: line.again,
+      block: line.block === undefined ? undefined : { at: line.block, missing: line.missing ?? "latest" },
+      blocksMax: line.rangeMax,
+    });
+  }
+  const refusedNames = new Set(refused.filter((name) => !name.endsWith("*")));
+  const refusedPrefixes = refused.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+  return {
+    rules,
+    lookup(method) {
+      const rule = rules.get(method);
+      if (rule !== undefined) return rule;
+      const isRefused =
+        refusedNames.has(method) || refusedPrefixes.some((prefix) => method.startsWith(prefix));
+      return isRefused ? "refused" : "unknown";
+    },
+  };
+}
+
+const positive = z.int().positive();
+const laneSchema = z.strictObject({ timeoutMs: positive });
+
+const tableSchema = z
+  .strictObject({
+    lanes: z.strictObject({ light: laneSchema, call: laneSchema, slow: laneSchema }),
+    methods: z.record(
+      z.string().regex(/^[a-z0-9]+_[A-Za-z0-9]+$/, "a method's name is like eth_chainId"),
+      z
+        .strictObject({
+          permission: z.enum(["rpc", "explorer"]),
+          cost: positive,
+          cache: z.enum(["forever", "head", "never"]),
+          lane: z.enum(["light", "call", "slow"]),
+          timeoutMs: positive.optional(),
+          again: z.boolean().default(true),
+          block: z.union([z.int().nonnegative(), z.literal("filter")]).optional(),
+          missing: z.enum(["latest", "pending"]).optional(),
+          rangeMax: z.strictObject({ rpc: positive, explorer: positive }).optional(),
+        })
+        .refine((line) => (line.block === undefined) === (line.missing === undefined), {
+          message: "`block` and `missing` belong together",
+        })
+        .refine((line) => line.rangeMax === undefined || line.block === "filter", {
+          message: "`rangeMax` needs `block: filter`",
+        }),
+    ),
+    refused: z.array(
+      z.string().regex(/^[A-Za-z0-9_]+\*?$/, "a method's name, or the beginning of names and a *"),
+    ),
+  })
+  .check((context) => {
+    for (const [index, name] of context.value.refused.entries()) {
+      const prefix = name.endsWith("*") ? name.slice(0, -1) : undefined;
+      const both = Object.keys(context.value.methods).find((method) =>
+        prefix === undefined ? method === name : method.startsWith(prefix),
+      );
+      if (both === undefined) continue;
+      context.issues.push({
+        code: "custom",
+        input: name,
+        path: ["refused", index],
+        message: `${both} stands under methods too; it can be forwarded or refused, not both`,
+      });
+    }
+  });

@@ -1,0 +1,58 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/**
+ * The gateway's metrics, on its own registry. Labels are of closed sets only (methods of the table, conditions of the
+ * error table, validators of the configuration): no text of a client ever becomes one. `gateway/README.md` documents
+ * every name; a test holds that list true.
+ */
+export function createGatewayMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: "tollgate_gateway_requests_total",
+      help: "HTTP requests answered, by HTTP status",
+      labelNames: ["status"],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: "tollgate_gateway_request_seconds",
+      help: "Time from a request's head to its answer, in seconds",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+      registers,
+    }),
+    requestsInFlight: new Gauge({
+      name: "tollgate_gateway_requests_in_flight",
+      help: "HTTP requests that are being carried out",
+      registers,
+    }),
+    calls: new Counter({
+      name: "tollgate_gateway_calls_total",
+      help: "JSON-RPC calls forwarded, by method",
+      labelNames: ["method"],
+      registers,
+    }),
+    refusals: new Counter({
+      name: "tollgate_gateway_refusals_total",
+      help: "Requests and calls refused by the gateway, by condition of the error table",
+      labelNames: ["condition"],
+      registers,
+    }),
+    validatorCalls: new Counter({
+      name: "tollgate_gateway_validator_calls_total",
+      help: "Calls sent to a validator, by its place in the configuration",
+      labelNames: ["validator"],
+      registers,
+    }),
+    validatorFailures: new Counter({
+      name: "tollgate_gateway_validator_failures_total",
+      help: "Calls that a validator failed to answer, by reason",
+      labelNames: ["validator", "reason"],
+      registers,
+    }),
+  };
+}
+
+export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;

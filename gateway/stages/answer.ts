@@ -1,0 +1,68 @@
+import { errorTable } from "../../lib/errors.ts";
+import type { Answer, Call } from "../call.ts";
+import type { Reply } from "../http-server.ts";
+import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
+
+const jsonHeaders = { "Content-Type": "application/json" };
+
+/**
+ * The answer to a request whose calls were carried out: response objects in the request's order, none for a
+ * notification, 204 where that leaves nothing (JSON-RPC 2.0 sections 5 and 6).
+ */
+export function answer(
+  { isBatch, calls }: { isBatch: boolean; calls: readonly Call[] },
+  outcomes: readonly (Answer | Refusal)[],
+): Reply {
+  // What no validator answered shows as status 503, for load balancers and clients that look no further.
+  const status = outcomes.every((outcome) => isRefusal(outcome) && outcome.refused === "upstream_unavailable")
+    ? errorTable.upstream_unavailable.status
+    : calls.some(({ idText }) => idText !== undefined)
+      ? 200
+      : 204;
+  const texts: string[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    const idText = calls[index]?.idText;
+    if (idText !== undefined) texts.push(responseText(idText, outcome));
+  }
+  const [first] = outcomes;
+  if (texts.length === 0) {
+    // Notifications have no answers, but one that nobody carried out must not look as if it had been.
+    return status !== 204 && first !== undefined && isRefusal(first)
+      ? answerRefusal(first, "null")
+      : { status, headers: {}, body: undefined };
+  }
+  const text = isBatch ? `[${texts.join(",")}]` : texts.join("");
+  return { status, headers: jsonHeaders, body: Buffer.from(text, "latin1") };
+}
+
+/**
+ * The answer to a request that is refused as a whole: a JSON-RPC error, or a problem document (RFC 9457) where nothing
+ * says that the request was meant to be JSON-RPC.
+ */
+export function answerRefusal(refused: Refusal, idText: string): Reply {
+  if (refused.refused === "not_found" || refused.refused === "method_not_allowed") return problem(refused);
+  const { status } = errorTable[refused.refused];
+  const { Connection: connection, ...headers } = refused.headers ?? {};
+  return {
+    status,
+    headers: { ...jsonHeaders, ...headers },
+    body: Buffer.from(responseText(idText, refused), "latin1"),
+    close: connection === "close",
+  };
+}
+
+function problem(refused: Refusal): Reply {
+  const { status, code, meaning } = errorTable[refused.refused];
+  return {
+    status,
+    headers: { "Content-Type": "application/problem+json", ...refused.headers },
+    body: JSON.stringify({ type: "about:blank", title: meaning, status, detail: refused.message, code }),
+  };
+}
+
+/** A response object (JSON-RPC 2.0 section 5) as bytes, one a character. Messages of ours are ASCII. */
+function responseText(idText: string, outcome: Answer | Refusal): string {
+  return isRefusal(outcome)
+    ? `{"jsonrpc":"2.0","id":${idText},"error":${rpcErrorText(outcome)}}`
+    : outcome.beforeId + idText + outcome.afterId;
+}

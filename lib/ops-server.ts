@@ -1,0 +1,79 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+
+export type Readiness = { ready: boolean; degraded?: boolean; reasons: readonly string[] };
+
+export type OpsServer = { host: string; port: number; stop(): Promise<void> };
+
+/**
+ * The server that each process has beside its public one, for operators on a loopback or private network:
+ *
+ * - `GET /livez` 200 while the process runs
+ * - `GET /readyz` 200 `{ready: true, degraded, reasons}` while it can serve, else 503
+ * - `GET /status` what the process knows of itself, as JSON
+ * - `GET /metrics` Prometheus text format
+ *
+ * @throws Error where the port is taken.
+ */
+export async function startOpsServer({
+  host,
+  port,
+  registry,
+  readiness,
+  status,
+}: {
+  host: string;
+  port: number;
+  registry: Registry;
+  readiness: () => Readiness;
+  status: () => object;
+}): Promise<OpsServer> {
+  const pages: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
+    "/livez": async () => json(200, { live: true }),
+    "/readyz": async () => {
+      const { ready, degraded = false, reasons } = readiness();
+      return json(ready ? 200 : 503, { ready, degraded, reasons });
+    },
+    "/status": async () => json(200, status()),
+    "/metrics": async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
+  };
+  const server = createServer((request, response) => {
+    const respond = ({ status, type, body }: { status: number; type: string; body: string }) => {
+      response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
+    };
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page === undefined) {
+      respond(json(404, { detail: `Here are ${Object.keys(pages).join(", ")}` }));
+    } else if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("Allow", "GET, HEAD");
+      respond(json(405, { detail: "This server only answers GET" }));
+    } else {
+      page().then(respond, () => respond(json(500, { detail: "The page could not be made" })));
+    }
+  });
+  server.requestTimeout = 10_000;
+  server.headersTimeout = 10_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(new Error(`${host}:${port} cannot be listened on`, { cause })));
+    server.listen(port, host, resolve);
+  });
+  return {
+    host,
+    port: portOf(server.address()) ?? port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number | undefined {
+  return typeof address === "object" ? address?.port : undefined;
+}
+
+function json(status: number, value: object) {
+  return { status, type: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
+}

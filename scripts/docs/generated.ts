@@ -1,0 +1,61 @@
+import type { Registry } from "prom-client";
+import { createGatewayMetrics } from "../../gateway/metrics.ts";
+import { errorTable } from "../../lib/errors.ts";
+
+/** The parts of documents that are made from code, by the name that stands in their markers. */
+export const generated: Readonly<Record<string, () => string>> = {
+  errors: errorsTable,
+  "gateway-metrics": gatewayMetricsTable,
+};
+
+/**
+ * Replaces what stands between `<!-- generated: NAME -->` and `<!-- end -->` by what the code says now.
+ * @throws Error for a name that nothing generates.
+ */
+export function regenerate(markdown: string): string {
+  return markdown.replace(
+    /(<!-- generated: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, start, name, end) => {
+      const make = generated[name];
+      if (make === undefined) throw new Error(`nothing generates "${name}"`);
+      return `${start}\n${make()}\n\n${end}`;
+    },
+  );
+}
+
+function errorsTable(): string {
+  return table(
+    ["HTTP status", "`code`", "JSON-RPC number", "Meaning"],
+    Object.values(errorTable).map(({ status, code, rpcCode, meaning }) => [
+      String(status),
+      `\`${code}\``,
+      String(rpcCode),
+      meaning,
+    ]),
+  );
+}
+
+function gatewayMetricsTable(): string {
+  const { registry } = createGatewayMetrics();
+  return metricsTable(registry);
+}
+
+/** Our own names; the ones of the Node.js process that prom-client adds are its to document. */
+function metricsTable(registry: Registry): string {
+  const ours = registry.getMetricsAsArray().filter(({ name }) => name.startsWith("tollgate_"));
+  return table(
+    ["Name", "Kind", "Labels", "Meaning"],
+    ours.map((metric) => [
+      `\`${metric.name}\``,
+      String(metric.type),
+      "labelNames" in metric && Array.isArray(metric.labelNames)
+        ? metric.labelNames.map((label) => `\`${label}\``).join(", ")
+        : "",
+      metric.help,
+    ]),
+  );
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+}

@@ -1,0 +1,92 @@
+import t from "tap";
+import { checkBlockRange } from "../../gateway/block-range.ts";
+import { readMethodTable } from "../../gateway/method-table.ts";
+
+const rule = readMethodTable(new URL("../../config/methods.yaml", import.meta.url).pathname).rules.get(
+  "eth_getLogs",
+);
+const head = 100_000n;
+
+function check(
+  params: unknown,
+  permissions: ("rpc" | "explorer")[] = ["rpc"],
+  paramsText = JSON.stringify(params),
+) {
+  if (rule === undefined) throw new Error("eth_getLogs has a line");
+  return checkBlockRange({
+    rule,
+    permissions,
+    paramsText: Buffer.from(paramsText).toString("latin1"),
+    headNumber: async () => head,
+  });
+}
+
+const hex = (number: bigint | number) => `0x${number.toString(16)}`;
+
+t.test(
+  "a range within the bound passes, one block more does not, and the error names the bound",
+  async (t) => {
+    for (const [permissions, blocksMax] of [
+      [["rpc"], 1000],
+      [["rpc", "explorer"], 5000],
+    ] as const) {
+      const range = (blocks: number) => [{ fromBlock: "0x10", toBlock: hex(0x10 + blocks - 1) }];
+      t.match(await check(range(blocksMax), [...permissions]), { paramsText: /0x10/ });
+      t.match(await check(range(blocksMax + 1), [...permissions]), {
+        refused: "invalid_params",
+        message: new RegExp(`spans ${blocksMax + 1} blocks; this API key may ask for ${blocksMax} at once`),
+        data: { blocksMax },
+      });
+    }
+  },
+);
+
+t.test("tags and missing ends are counted against the head", async (t) => {
+  for (const end of [
+    {},
+    { toBlock: "latest" },
+    { toBlock: "pending" },
+    { toBlock: null },
+    { toBlock: "safe" },
+  ]) {
+    t.match(await check([{ fromBlock: hex(head - 999n), ...end }]), { paramsText: String });
+    t.match(await check([{ fromBlock: hex(head - 1000n), ...end }]), { refused: "invalid_params" });
+    t.match(await check([{ fromBlock: "earliest", ...end }]), { refused: "invalid_params" });
+  }
+  t.match(await check([{}]), { paramsText: "[{}]" }, "the latest block alone");
+  t.match(await check([{ fromBlock: "earliest", toBlock: "0x1" }]), { paramsText: String });
+  t.match(
+    await check([{ fromBlock: "latest", toBlock: "0x1" }]),
+    { paramsText: String },
+    "an empty range is Besu's to refuse",
+  );
+});
+
+t.test("one block by its hash passes, and not together with a range (EIP-234)", async (t) => {
+  const blockHash = `0x${"11".repeat(32)}`;
+  t.match(await check([{ blockHash }]), { paramsText: new RegExp(blockHash) });
+  t.match(await check([{ blockHash, fromBlock: "0x1" }]), { refused: "invalid_params" });
+});
+
+t.test("anything that cannot be counted is refused", async (t) => {
+  const wrong = [[], [null], ["0x1"], [[]], [{ fromBlock: 1 }], [{ fromBlock: "1" }], [{ toBlock: "0x" }]];
+  for (const params of [
+    ...wrong,
+    [{ fromBlock: "head" }],
+    [{ fromBlock: `0x${"f".repeat(17)}` }],
+    [{ toBlock: {} }],
+  ]) {
+    t.match(await check(params), { refused: "invalid_params" }, JSON.stringify(params));
+  }
+});
+
+t.test("a member sent twice is forwarded once, as it was counted", async (t) => {
+  const twice = '[{"fromBlock":"0x0","toBlock":"0x1","fromBlock":"0x1","topics":["\u00e9"]}]';
+  const checked = await check(undefined, ["rpc"], twice);
+  t.ok("paramsText" in checked);
+  if (!("paramsText" in checked)) return;
+  t.same(JSON.parse(Buffer.from(checked.paramsText, "latin1").toString()), [
+    { fromBlock: "0x1", toBlock: "0x1", topics: ["\u00e9"] },
+  ]);
+  t.equal(checked.paramsText.split("fromBlock").length, 2);
+});

@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Test } from "tap";
+
+export type StubValidator = {
+  url: string;
+  port: number;
+  /** Bodies as they arrived, in order. */
+  bodies: string[];
+  /** Replaces how it answers from now on. */
+  answerWith(answer: StubAnswer): void;
+  stop(): Promise<void>;
+};
+
+/** Either the whole response text for a request's text, or full control over the response. */
+export type StubAnswer = (
+  body: string,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => string | undefined | Promise<string | undefined>;
+
+/**
+ * A validator of a few lines, for tests that need exact bytes from upstream. It answers each call with
+ * `"result":"<method>"` unless told otherwise; `undefined` from an answer means that it was written by hand.
+ */
+export async function startStubValidator(
+  t: Test,
+  { answer = echoMethod, port = 0 }: { answer?: StubAnswer; port?: number } = {},
+) {
+  const bodies: string[] = [];
+  let current = answer;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", async () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      bodies.push(body);
+      const text = await current(body, response, request);
+      if (text !== undefined) response.writeHead(200, { "Content-Type": "application/json" }).end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const address = server.address();
+  const listening = typeof address === "object" && address !== null ? address.port : 0;
+  const stub: StubValidator = {
+    url: `http://127.0.0.1:${listening}`,
+    port: listening,
+    bodies,
+    answerWith(next) {
+      current = next;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  t.teardown(() => stub.stop());
+  return stub;
+}
+
+/** Answers a single call or an array of them, each with its method's name as the result. */
+export const echoMethod: StubAnswer = (body) => {
+  const request: { id: number; method: string } | { id: number; method: string }[] = JSON.parse(body);
+  const one = ({ id, method }: { id: number; method: string }) =>
+    `{"jsonrpc":"2.0","id":${id},"result":"${method}"}`;
+  return Array.isArray(request) ? `[${request.map(one).join(",")}]` : one(request);
+};
