@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { checkApiKey } from "../lib/api-key.ts";
+import { createClientAddress } from "../lib/client-address.ts";
 import { readConfig } from "../lib/read-config.ts";
 
 export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
@@ -63,6 +64,17 @@ const upstreams = z.preprocess(
     .refine((list) => new Set(list).size === list.length, "an address stands here twice"),
 );
 
+const addressRangeExpected = "an address or a CIDR range such as 10.0.0.0/8 was expected";
+
+function isAddressRange(text: string): boolean {
+  try {
+    createClientAddress({ trustedProxies: [text] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const keySchema = z.strictObject({
   label: z.string().min(1).max(120),
   team: z
@@ -88,7 +100,13 @@ const configSchema = z
     port: port.default(8540),
     ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(9540) }).prefault({}),
     redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
+    redisCommandTimeoutMs: bounded(10_000).default(250),
     upstreams,
+    trustedProxies: z.array(z.string().refine(isAddressRange, addressRangeExpected)).max(256).default([]),
+    faucetUrl: z
+      .literal("")
+      .or(url(["http:", "https:"]))
+      .default(""),
     methodsFile: z.string().default("methods.yaml"),
     log: z
       .strictObject({
@@ -124,16 +142,14 @@ const configSchema = z
   })
   .check(({ value: { profile, keys }, issues }) => {
     if (profile === "development") return;
-    // In production a key must be one that nobody but its owner has seen: drawn at random, for production.
-    for (const [index, { label, value }] of keys.entries()) {
-      if (value.startsWith("tg_live_") && checkApiKey(value) === "valid") continue;
+    for (const [index, { label }] of keys.entries()) {
       issues.push({
         code: "custom",
         input: label,
         path: ["keys", index],
         message:
-          `"${label}" is a development key, and the production profile refuses those; take it out of the file ` +
-          "(a production file needs no keys: they live in Redis)",
+          `"${label}" is a development key, and the production profile refuses those: its secret stands in a file. ` +
+          "Take it out, and make keys with: npm run keys -- create",
       });
     }
   });

@@ -36,6 +36,7 @@ export type RequestHead = {
   contentType: string | undefined;
   contentTypeCount: number;
   contentEncoding: string | undefined;
+  forwardedFor: string | undefined;
 };
 
 export type Reply = {
@@ -52,10 +53,12 @@ export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
 export type Exchange = {
   head: RequestHead;
   /**
-   * Reads the body to its end. To be called at most once, before the first `await` of whoever handles the exchange
-   * (uWebSockets.js drops what nobody listens for).
+   * Reads the body to its end. To be called at most once, before the first `await` of whoever handles the exchange:
+   * uWebSockets.js drops what nobody listens for. So an answer may go out without it, even while the body still comes.
    */
   readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }): Promise<BodyRead>;
+  /** The other end of the socket; empty where it is gone. */
+  peerAddress(): string;
 };
 
 export type HttpServer = {
@@ -91,7 +94,10 @@ export async function startHttpServer({
     let aborted = false;
     let onAbort = () => {};
     inFlight += 1;
+    let finished = false;
     const finish = () => {
+      if (finished) return;
+      finished = true;
       inFlight -= 1;
       if (inFlight === 0) onIdle();
     };
@@ -99,17 +105,30 @@ export async function startHttpServer({
       aborted = true;
       onAbort();
     });
-    const readBody: Exchange["readBody"] = (limits) =>
-      collectBody({
+    const head = readHead(req);
+    const exchange: Exchange = {
+      head,
+      readBody: (limits) =>
+        collectBody({
+          res,
+          ...limits,
+          onAbort: (listener) => {
+            onAbort = listener;
+          },
+        }),
+      peerAddress: () => (aborted ? "" : Buffer.from(res.getRemoteAddressAsText()).toString()),
+    };
+    handle(exchange).then((reply) => {
+      if (aborted) return finish();
+      // An answer counts as on its way until its last byte is handed to the kernel, or nobody wants it any more.
+      onAbort = finish;
+      writeReply({
         res,
-        ...limits,
-        onAbort: (listener) => {
-          onAbort = listener;
-        },
+        reply: stopping ? { ...reply, close: true } : reply,
+        isHead: head.method === "HEAD",
+        isGone: () => aborted,
+        finish,
       });
-    handle({ head: readHead(req), readBody }).then((reply) => {
-      if (!aborted) writeReply(res, stopping ? { ...reply, close: true } : reply);
-      finish();
     });
   });
 
@@ -153,6 +172,7 @@ function readHead(req: HttpRequest): RequestHead {
     contentType: undefined,
     contentTypeCount: 0,
     contentEncoding: undefined,
+    forwardedFor: undefined,
   };
   req.forEach((name, value) => {
     switch (name) {
@@ -176,7 +196,11 @@ function readHead(req: HttpRequest): RequestHead {
         head.contentTypeCount += 1;
         break;
       case "content-encoding":
-        head.contentEncoding = value;
+        head.contentEncoding =
+          head.contentEncoding === undefined ? value : `${head.contentEncoding}, ${value}`;
+        break;
+      case "x-forwarded-for":
+        head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`;
         break;
     }
   });
@@ -219,13 +243,72 @@ function collectBody({
   });
 }
 
-function writeReply(res: HttpResponse, { status, headers, body, close = false }: Reply): void {
+/** What the library takes in one piece; of a larger body it is given more as the client reads. */
+const pieceBytesMax = 64 * 1024;
+
+function writeReply({
+  res,
+  reply: { status, headers, body, close = false },
+  isHead,
+  isGone,
+  finish,
+}: {
+  res: HttpResponse;
+  reply: Reply;
+  /** RFC 9110 section 9.3.2: the head of the answer alone. */
+  isHead: boolean;
+  isGone: () => boolean;
+  finish: () => void;
+}): void {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const isLarge = bytes !== undefined && bytes.length > pieceBytesMax && !isHead;
   res.cork(() => {
     res.writeStatus(statusLines[status] ?? String(status));
     for (const name in headers) res.writeHeader(name, headers[name] ?? "");
-    if (close) res.writeHeader("Connection", "close");
-    if (body === undefined) res.endWithoutBody(undefined, close);
-    else res.end(body, close);
+    if (bytes === undefined) {
+      if (close) res.writeHeader("Connection", "close");
+      // Any argument, even undefined, would become a Content-Length, which RFC 9110 section 8.6 forbids beside a 204.
+      res.endWithoutBody();
+    } else if (isHead) {
+      // With the length as its argument the library would close the connection after it.
+      res.writeHeader("Content-Length", String(bytes.length)).endWithoutBody();
+    } else if (!isLarge) {
+      res.end(bytes, close);
+    } else if (close) {
+      res.writeHeader("Connection", "close");
+    }
+  });
+  if (isLarge) writeLarge({ res, bytes, close, isGone, finish });
+  else finish();
+}
+
+/** Hands a body over as fast as the client reads it. */
+function writeLarge({
+  res,
+  bytes,
+  close,
+  isGone,
+  finish,
+}: {
+  res: HttpResponse;
+  bytes: Uint8Array;
+  close: boolean;
+  isGone: () => boolean;
+  finish: () => void;
+}): void {
+  const done = () => {
+    finish();
+    if (close && !isGone()) res.close();
+  };
+  const [, isDone] = res.tryEnd(bytes, bytes.length);
+  if (isDone) {
+    done();
+    return;
+  }
+  res.onWritable((offset) => {
+    const [more, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length);
+    if (isNowDone) done();
+    return more;
   });
 }
 

@@ -1,45 +1,88 @@
 import { LRUCache } from "lru-cache";
-import type { KeyRecord } from "../lib/key-store/key-record.ts";
+import type { FoundKey, KeyStore } from "../lib/key-store/key-store.ts";
+
+/** A key's record and when it was read, in monotonic milliseconds: expiry counts from there. */
+export type KnownKey = { key: FoundKey; readAtMs: number };
 
 export type KeyCache = {
-  /** The record of a key by the SHA-256 of its secret: from memory at once, else from Redis. */
-  find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined | "unavailable">;
+  /**
+   * The record of a key by the SHA-256 of its secret: from memory at once, else from Redis. `"unavailable"`: Redis does
+   * not answer and the key was not read within the last 5 minutes.
+   */
+  find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined | "unavailable">;
+  /** Whether changes to keys are heard as they happen. */
+  hearsChanges(): boolean;
+  stop(): void;
 };
 
-const recordsMax = 10_000;
-const recordAgeMsMax = 60_000;
+type Entry = { known: KnownKey | undefined; team: string | undefined; readAtMs: number; stale: boolean };
+
+const keysMax = 20_000;
+/** A record is read again so often although its changes are heard: what goes wrong unnoticed is put right by it. */
+const ageMsMax = 60_000;
+/** While changes are not heard (the connection for them is being made anew). */
+const unheardAgeMsMax = 500;
 /** Short, since a key may be made the moment after somebody tried it. */
-const unknownAgeMsMax = 3000;
+const unknownAgeMsMax = 1000;
+/** How long a record serves while Redis does not answer (product.md, "Limits"). */
+const withoutRedisAgeMsMax = 5 * 60_000;
 
 /** Keys' records in memory in front of Redis. Questions for the same key at the same time are one. */
 export function createKeyCache({
-  findKey,
+  keyStore,
+  monotonicMs,
 }: {
-  /** Asks Redis; rejects where it does not answer. */
-  findKey: (hash: string) => Promise<KeyRecord | undefined>;
+  keyStore: Pick<KeyStore, "find" | "watch">;
+  monotonicMs: () => number;
 }): KeyCache {
-  const records = new LRUCache<string, { record: KeyRecord | undefined }>({ max: recordsMax });
-  const waiting = new Map<string, Promise<KeyRecord | undefined | "unavailable">>();
+  const entries = new LRUCache<string, Entry>({ max: keysMax });
+  const asking = new Map<string, Promise<KnownKey | undefined | "unavailable">>();
 
-  async function ask(hash: string): Promise<KeyRecord | undefined | "unavailable"> {
+  const watch = keyStore.watch({
+    onChange: (hash) => entries.delete(hash),
+    onTeamChange(team) {
+      for (const [hash, entry] of entries.entries()) if (entry.team === team) entries.delete(hash);
+    },
+    onVersionGap() {
+      // Not dropped: without Redis, which may be why there is a gap, they serve for a while.
+      for (const entry of entries.values()) entry.stale = true;
+    },
+  });
+
+  function isFresh({ known, readAtMs, stale }: Entry, nowMs: number): boolean {
+    if (stale) return false;
+    const heardAgeMsMax = known === undefined ? unknownAgeMsMax : ageMsMax;
+    return nowMs - readAtMs <= (watch.subscribed() ? heardAgeMsMax : unheardAgeMsMax);
+  }
+
+  async function ask(hash: string): Promise<KnownKey | undefined | "unavailable"> {
+    const versionBefore = watch.version();
+    const readAtMs = monotonicMs();
     try {
-      const record = await findKey(hash);
-      records.set(hash, { record }, { ttl: record === undefined ? unknownAgeMsMax : recordAgeMsMax });
-      return record;
+      const key = await keyStore.find(hash);
+      const known = key === undefined ? undefined : { key, readAtMs };
+      // A change may have passed between the two connections: then this answer serves once and is not remembered.
+      const stale = watch.version() !== versionBefore;
+      entries.set(hash, { known, team: key?.team, readAtMs, stale });
+      return known;
     } catch {
-      return "unavailable";
+      const entry = entries.get(hash);
+      const mayServe = entry?.known !== undefined && monotonicMs() - entry.readAtMs <= withoutRedisAgeMsMax;
+      return mayServe ? entry.known : "unavailable";
     } finally {
-      waiting.delete(hash);
+      asking.delete(hash);
     }
   }
 
   return {
     find(hash) {
-      const known = records.get(hash);
-      if (known !== undefined) return known.record;
-      const asked = waiting.get(hash) ?? ask(hash);
-      waiting.set(hash, asked);
+      const entry = entries.get(hash);
+      if (entry !== undefined && isFresh(entry, monotonicMs())) return entry.known;
+      const asked = asking.get(hash) ?? ask(hash);
+      asking.set(hash, asked);
       return asked;
     },
+    hearsChanges: () => watch.subscribed(),
+    stop: () => watch.stop(),
   };
 }

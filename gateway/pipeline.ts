@@ -1,105 +1,197 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import type { Profile } from "../lib/api-key.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { GatewayLimits } from "./config.ts";
+import type { FaucetClient } from "./faucet-client.ts";
 import type { Exchange, Reply } from "./http-server.ts";
 import { readableId } from "./json-rpc/readable-id.ts";
+import type { KeyCache } from "./key-cache.ts";
+import type { FailureLimiter } from "./limits/failure-limiter.ts";
+import type { Limiter } from "./limits/limiter.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { isRefusal, type Refusal, refusal } from "./refusal.ts";
-import { answer, answerRefusal } from "./stages/answer.ts";
-import { authenticate, type FindKey } from "./stages/authenticate.ts";
+import { answer, answerProblem, answerRefusal } from "./stages/answer.ts";
+import { type AuthenticateDependencies, authenticate } from "./stages/authenticate.ts";
 import { authorize } from "./stages/authorize.ts";
+import { charge } from "./stages/charge.ts";
 import { forward } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
-import { read } from "./stages/read.ts";
+import { checkHttp, notFound, read } from "./stages/read.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
 export type PipelineDependencies = {
+  profile: Profile;
   limits: GatewayLimits;
-  findKey: FindKey;
+  keys: KeyCache;
+  clientAddress: ClientAddress;
+  failures: FailureLimiter;
+  limiter: Limiter;
   methods: MethodTable;
   upstream: Upstream;
+  faucet: FaucetClient;
   metrics: GatewayMetrics;
   logger: Logger;
-  /** Milliseconds since the epoch, for what expires. */
-  now: () => number;
+  monotonicMs: () => number;
 };
 
-/** A request's way through the gateway. Each line is a stage; a refusal ends the way with its answer. */
-async function travel(exchange: Exchange, deps: PipelineDependencies): Promise<Reply & { keyId?: string }> {
-  const { limits, metrics, methods, upstream } = deps;
+type Travelled = { reply: Reply; refused?: Refusal; keyId?: string };
+
+/** JSON-RPC, from a request's head to its answer: each call of a function of `stages/` is a stage. */
+async function answerCalls(exchange: Exchange, deps: PipelineDependencies): Promise<Travelled> {
+  const { limits, limiter, metrics, methods, upstream } = deps;
+  const { requestsPerMinute } = limits;
 
   const body = await read(exchange, limits);
   if (body === "aborted") return nobodyWaits;
-  if (isRefusal(body)) return refuse(body, "null", metrics);
 
-  const key = await authenticate(exchange.head, deps);
-  if (isRefusal(key)) return refuse(key, readableId(body, limits), metrics);
+  const key = await authenticate(exchange.head, "rpc", forAuthentication(exchange, deps));
+  if (isRefusal(body)) return isRefusal(key) ? refuse(body) : refuseCharged(body, "null");
+  if (isRefusal(key)) return refuse(key, readableId(body, limits));
 
   const request = parse(body, limits);
-  if (isRefusal(request)) return refuse(request, request.idText, metrics);
+  if (isRefusal(request)) return refuseCharged(request, request.idText);
 
   const headNumber = () => upstream.headNumber();
-  const calls = await Promise.all(request.calls.map((call) => authorize(call, { key, methods, headNumber })));
+  const authorized = await Promise.all(
+    request.calls.map((call) => authorize(call, { key, methods, headNumber })),
+  );
+
+  const { calls, headers } = await charge(authorized, { key, limiter, requestsPerMinute });
+  const [only] = calls;
+  if (!request.isBatch && only?.kind === "refused" && only.refusal.refused === "rate_limited") {
+    return refuse({ ...only.refusal, headers }, only.idText, key.id);
+  }
 
   const outcomes = await forward(calls, { upstream });
 
   for (const call of calls) if (call.kind === "forward") metrics.calls.inc({ method: call.rule.name });
   for (const outcome of outcomes)
     if (isRefusal(outcome)) metrics.refusals.inc({ condition: outcome.refused });
-  return { ...answer({ isBatch: request.isBatch, calls }, outcomes), keyId: key.id };
+  return { reply: answer({ isBatch: request.isBatch, calls, outcomes, headers }), keyId: key.id };
+
+  /** A request that is refused as a whole, but with a good key, costs as a call does. */
+  async function refuseCharged(refused: Refusal, idText: string): Promise<Travelled> {
+    if (isRefusal(key)) return refuse(refused, idText);
+    const charged = await charge([{ idText, kind: "refused", refusal: refused }], {
+      key,
+      limiter,
+      requestsPerMinute,
+    });
+    const [call] = charged.calls;
+    const why = call?.kind === "refused" ? call.refusal : refused;
+    return refuse({ ...why, headers: { ...why.headers, ...charged.headers } }, idText, key.id);
+  }
 }
+
+/** `POST /faucet/claim`: a claim on behalf of the key's team, passed on to the faucet's private address. */
+async function claimFromFaucet(exchange: Exchange, deps: PipelineDependencies): Promise<Travelled> {
+  const body = await read(exchange, { ...deps.limits, bodyBytesMax: claimBytesMax });
+  if (body === "aborted") return nobodyWaits;
+  if (isRefusal(body)) return problem(body);
+
+  const key = await authenticate(exchange.head, "faucet", forAuthentication(exchange, deps));
+  if (isRefusal(key)) return problem(key);
+
+  const charged = await charge([{ idText: "null", kind: "refused", refusal: claimRefused }], {
+    key,
+    limiter: deps.limiter,
+    requestsPerMinute: deps.limits.requestsPerMinute,
+  });
+  const [claim] = charged.calls;
+  if (claim?.kind === "refused" && claim.refusal !== claimRefused) {
+    return problem({ ...claim.refusal, headers: charged.headers });
+  }
+  // Who may claim how often is counted in Redis: without it no claim is taken.
+  const answered = charged.isDegraded ? claimRefused : await deps.faucet.claim(body, { team: key.team });
+  if (isRefusal(answered)) return problem({ ...answered, headers: charged.headers });
+  return { reply: { ...answered, headers: { ...answered.headers, ...charged.headers } }, keyId: key.id };
+}
+
+/** Any other path. */
+async function findNothing({ head }: Exchange): Promise<Travelled> {
+  return problem(checkHttp(head) ?? notFound(head));
+}
+
+const ways: ReadonlyMap<string, (exchange: Exchange, deps: PipelineDependencies) => Promise<Travelled>> =
+  new Map([
+    ["/", answerCalls],
+    ["/faucet/claim", claimFromFaucet],
+  ]);
 
 /** Makes the function that answers every HTTP request. It never rejects. */
 export function createPipeline(deps: PipelineDependencies): (exchange: Exchange) => Promise<Reply> {
-  const { limits, metrics, logger } = deps;
+  const { limits, metrics, logger, monotonicMs } = deps;
   let inFlight = 0;
 
   return async function handle(exchange) {
-    const started = performance.now();
+    const startedMs = monotonicMs();
     inFlight += 1;
     metrics.requestsInFlight.set(inFlight);
     try {
-      const { keyId, ...reply } =
-        inFlight > limits.requestsInFlightMax
-          ? refuse(overloaded, "null", metrics)
-          : await travel(exchange, deps);
-      record(reply, keyId, performance.now() - started);
-      return reply;
+      const way = ways.get(exchange.head.path);
+      if (inFlight > limits.requestsInFlightMax) return record(refuse(overloaded), startedMs);
+      return record(await (way ?? findNothing)(exchange, deps), startedMs);
     } catch (error) {
       const requestId = randomUUID();
       logger.error({ err: error, requestId }, "request failed unexpectedly");
-      const failed = refusal("internal_error", "Something went wrong on our side", { data: { requestId } });
-      const reply = refuse(failed, "null", metrics);
-      record(reply, undefined, performance.now() - started);
-      return reply;
+      const message = "Something went wrong on our side; tell your operator the requestId";
+      return record(refuse(refusal("internal_error", message, { data: { requestId } })), startedMs);
     } finally {
       inFlight -= 1;
       metrics.requestsInFlight.set(inFlight);
     }
   };
 
-  function record(reply: Reply, keyId: string | undefined, elapsedMs: number): void {
+  function record({ reply, refused, keyId }: Travelled, startedMs: number): Reply {
+    const elapsedMs = monotonicMs() - startedMs;
     metrics.requests.inc({ status: reply.status });
     metrics.requestSeconds.observe(elapsedMs / 1000);
+    if (refused !== undefined) metrics.refusals.inc({ condition: refused.refused });
     if (logger.isLevelEnabled("debug")) {
+      const { status } = reply;
       logger.debug(
-        { keyId, status: reply.status, elapsedMs: Math.round(elapsedMs * 1000) / 1000 },
+        { keyId, status, refused: refused?.refused, elapsedMs: Number(elapsedMs.toFixed(3)) },
         "request",
       );
     }
+    return reply;
   }
 }
 
-function refuse(refused: Refusal, idText: string, metrics: GatewayMetrics): Reply & { keyId?: string } {
-  metrics.refusals.inc({ condition: refused.refused });
-  return answerRefusal(refused, idText);
+function forAuthentication(exchange: Exchange, deps: PipelineDependencies): AuthenticateDependencies {
+  const { profile, keys, failures, monotonicMs, clientAddress } = deps;
+  return {
+    profile,
+    keys,
+    failures,
+    monotonicMs,
+    clientAddress: () =>
+      clientAddress.of({ peer: exchange.peerAddress(), forwardedFor: exchange.head.forwardedFor }),
+  };
+}
+
+function refuse(refused: Refusal, idText = "null", keyId?: string): Travelled {
+  // Without POST nothing says that JSON-RPC was meant.
+  if (refused.refused === "method_not_allowed") return problem(refused);
+  return { reply: answerRefusal(refused, idText), refused, ...(keyId === undefined ? {} : { keyId }) };
+}
+
+function problem(refused: Refusal): Travelled {
+  return { reply: answerProblem(refused), refused };
 }
 
 /** Written to nobody: the connection is gone. */
-const nobodyWaits: Reply = { status: 400, headers: {}, body: undefined, close: true };
+const nobodyWaits: Travelled = { reply: { status: 400, headers: {}, body: undefined, close: true } };
 
-const overloaded: Refusal = refusal(
+const claimBytesMax = 4096;
+const claimRefused = refusal(
+  "upstream_unavailable",
+  "The faucet takes no claims at the moment; try again shortly",
+);
+
+const overloaded = refusal(
   "upstream_unavailable",
   "The gateway carries out as many requests as it can; try again shortly",
   { headers: { "Retry-After": "1", Connection: "close" } },

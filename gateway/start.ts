@@ -1,10 +1,15 @@
 import type { Logger } from "pino";
+import { createClientAddress } from "../lib/client-address.ts";
 import { createKeyStore } from "../lib/key-store/key-store.ts";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { createRedisClient, waitForRedis } from "../lib/redis-client.ts";
-import type { GatewayConfig } from "./config.ts";
+import type { ConfiguredKey, GatewayConfig } from "./config.ts";
+import { createFaucetClient } from "./faucet-client.ts";
 import { startHttpServer } from "./http-server.ts";
 import { createKeyCache } from "./key-cache.ts";
+import { createFailureLimiter } from "./limits/failure-limiter.ts";
+import { createLimiter, type Limiter } from "./limits/limiter.ts";
+import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
 import { readMethodTable } from "./method-table.ts";
 import { createGatewayMetrics } from "./metrics.ts";
 import { createPipeline } from "./pipeline.ts";
@@ -22,62 +27,80 @@ export type Gateway = {
  */
 export async function start(
   config: GatewayConfig,
-  { logger, now = Date.now }: { logger: Logger; now?: () => number },
+  {
+    logger,
+    now = Date.now,
+    monotonicMs = () => performance.now(),
+  }: {
+    logger: Logger;
+    now?: () => number;
+    monotonicMs?: () => number;
+  },
 ): Promise<Gateway> {
   const methods = readMethodTable(config.methodsFile);
   const metrics = createGatewayMetrics();
-  const redis = createRedisClient({ url: config.redis, name: "tollgate-gateway", logger });
+  const redis = createRedisClient({
+    url: config.redis,
+    name: "tollgate-gateway",
+    commandTimeoutMs: config.redisCommandTimeoutMs,
+    logger,
+  });
   const upstream = createUpstream({ urls: config.upstreams, forward: config.forward, logger, metrics, now });
-  const keyStore = createKeyStore({ redis, now });
-  const keyCache = createKeyCache({ findKey: (hash) => keyStore.find(hash) });
-  let serving = false;
+  const keyStore = createKeyStore({ redis });
+  const keys = createKeyCache({ keyStore, monotonicMs });
+  // Not before Redis answers: the limits are exact from the first call on.
+  let limiter: Limiter | undefined;
+  let state: "starting" | "serving" | "stopping" = "starting";
 
+  const closers: (() => unknown)[] = [() => redis.disconnect(), () => upstream.stop(), () => keys.stop()];
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer();
+  };
   const readiness = (): Readiness => {
     const reasons = [];
-    if (redis.status !== "ready") reasons.push("Redis does not answer");
-    const validators = upstream.status();
-    if (validators.every(({ answering }) => answering === false)) reasons.push("no validator answers");
-    return {
-      ready: serving,
-      degraded: reasons.length > 0,
-      reasons: serving ? reasons : ["starting", ...reasons],
-    };
+    if (limiter?.state().answers !== true) reasons.push("Redis does not answer");
+    if (upstream.status().every(({ answering }) => answering === false)) reasons.push("no validator answers");
+    const ready = state === "serving";
+    return { ready, degraded: reasons.length > 0, reasons: ready ? reasons : [state, ...reasons] };
   };
-  const ops = await startOpsServer({
-    ...config.ops,
-    registry: metrics.registry,
-    readiness,
-    status: () => ({
-      process: "gateway",
-      profile: config.profile,
-      redis: redis.status,
-      validators: upstream.status(),
-    }),
+  const status = () => ({
+    process: "gateway",
+    state,
+    profile: config.profile,
+    redis: { ...limiter?.state(), hearsKeyChanges: keys.hearsChanges() },
+    limits: { keysWithLease: limiter?.keysWithLease(), ...limiter?.stats() },
+    validators: upstream.status(),
   });
 
-  const close = async () => {
-    await upstream.stop();
-    redis.disconnect();
-    await ops.stop();
-  };
   try {
+    const ops = await startOpsServer({ ...config.ops, registry: metrics.registry, readiness, status });
+    closers.unshift(() => ops.stop());
     await waitForRedis({ redis, logger });
-    await keyStore.seed({ keys: config.keys, profile: config.profile });
+    await keyStore.seed({ keys: config.keys.map(toSeed), profile: config.profile });
+    const started = createLimiter({ redis, logger });
+    limiter = started;
+    closers.push(() => started.stop());
+    registerLimiterMetrics({ registry: metrics.registry, limiter: started });
     const handle = createPipeline({
+      profile: config.profile,
       limits: config.limits,
-      findKey: (hash) => keyCache.find(hash),
+      keys,
+      clientAddress: createClientAddress({ trustedProxies: config.trustedProxies }),
+      failures: createFailureLimiter({ redis, points: config.limits.requestsPerMinute, durationSeconds: 60 }),
+      limiter: started,
       methods,
       upstream,
+      faucet: createFaucetClient({ url: config.faucetUrl }),
       metrics,
       logger,
-      now,
+      monotonicMs,
     });
     const http = await startHttpServer({ host: config.host, port: config.port, handle });
-    serving = true;
+    state = "serving";
     return {
       address: { host: http.host, port: http.port, opsHost: ops.host, opsPort: ops.port },
       async stop() {
-        serving = false;
+        state = "stopping";
         await http.stop({ timeoutMs: config.stopTimeoutMs });
         await close();
       },
@@ -86,4 +109,12 @@ export async function start(
     await close();
     throw error;
   }
+}
+
+function toSeed({ value, expiresAt, ...settings }: ConfiguredKey) {
+  return {
+    ...settings,
+    secret: value,
+    ...(expiresAt === undefined ? {} : { expiresAtMs: Date.parse(expiresAt) }),
+  };
 }

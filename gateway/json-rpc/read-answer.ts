@@ -7,10 +7,6 @@ import type { Answer } from "../call.ts";
 export function readAnswer(body: Buffer, id: number): Answer | undefined {
   const text = body.toString("latin1");
   if (!isResponse(body, id)) return undefined;
-  const usual = `{"jsonrpc":"2.0","id":${id}`;
-  if (text.startsWith(usual)) {
-    return { beforeId: '{"jsonrpc":"2.0","id":', afterId: text.slice(usual.length).trimEnd() };
-  }
   const span = idSpan(text);
   return span === undefined
     ? undefined
@@ -29,28 +25,31 @@ function isResponse(body: Buffer, id: number): boolean {
 }
 
 /**
- * Where the value of the top-level member `id` stands in the text of an object that is known to be JSON. An object
- * that names `id` twice or with escapes is not looked for: no validator writes that.
+ * Where the value of the top-level member `id` stands in the text of an object that is known to be JSON. Undefined
+ * where it is not one plain integer or stands twice: no validator writes that.
  */
 function idSpan(text: string): { start: number; end: number } | undefined {
+  let found: { start: number; end: number } | undefined;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at];
     if (char === '"') {
       const end = stringEnd(text, at);
-      const isName = depth === 1 && /^\s*:/.test(text.slice(end, end + 16));
-      if (isName && text.slice(at, end) === '"id"') {
-        const value = /^\s*:\s*(-?[0-9]+)/.exec(text.slice(end, end + 64));
+      if (depth === 1 && text.slice(at, end) === '"id"') {
+        const value = /^\s*:\s*(-?[0-9]+)\s*[,}]/.exec(text.slice(end, end + 64));
         const digits = value?.[1];
-        if (value === null || digits === undefined) return undefined;
-        const valueEnd = end + value[0].length;
-        return { start: valueEnd - digits.length, end: valueEnd };
+        const isName = /^\s*:/.test(text.slice(end, end + 64));
+        if (isName && (digits === undefined || found !== undefined)) return undefined;
+        if (digits !== undefined) {
+          const start = text.indexOf(digits, end);
+          found = { start, end: start + digits.length };
+        }
       }
       at = end - 1;
     } else if (char === "{" || char === "[") depth += 1;
     else if (char === "}" || char === "]") depth -= 1;
   }
-  return undefined;
+  return found;
 }
 
 /** The place behind the closing quote. */

@@ -9,10 +9,18 @@ const jsonHeaders = { "Content-Type": "application/json" };
  * The answer to a request whose calls were carried out: response objects in the request's order, none for a
  * notification, 204 where that leaves nothing (JSON-RPC 2.0 sections 5 and 6).
  */
-export function answer(
-  { isBatch, calls }: { isBatch: boolean; calls: readonly Call[] },
-  outcomes: readonly (Answer | Refusal)[],
-): Reply {
+export function answer({
+  isBatch,
+  calls,
+  outcomes,
+  headers,
+}: {
+  isBatch: boolean;
+  calls: readonly Call[];
+  outcomes: readonly (Answer | Refusal)[];
+  /** Headers of the HTTP answer besides its type. */
+  headers: Readonly<Record<string, string>>;
+}): Reply {
   // What no validator answered shows as status 503, for load balancers and clients that look no further.
   const status = outcomes.every((outcome) => isRefusal(outcome) && outcome.refused === "upstream_unavailable")
     ? errorTable.upstream_unavailable.status
@@ -28,35 +36,34 @@ export function answer(
   if (texts.length === 0) {
     // Notifications have no answers, but one that nobody carried out must not look as if it had been.
     return status !== 204 && first !== undefined && isRefusal(first)
-      ? answerRefusal(first, "null")
-      : { status, headers: {}, body: undefined };
+      ? answerRefusal({ ...first, headers }, "null")
+      : { status, headers, body: undefined };
   }
   const text = isBatch ? `[${texts.join(",")}]` : texts.join("");
-  return { status, headers: jsonHeaders, body: Buffer.from(text, "latin1") };
+  return { status, headers: { ...jsonHeaders, ...headers }, body: Buffer.from(text, "latin1") };
 }
 
-/**
- * The answer to a request that is refused as a whole: a JSON-RPC error, or a problem document (RFC 9457) where nothing
- * says that the request was meant to be JSON-RPC.
- */
+/** The answer to a request that is refused as a whole: a JSON-RPC error with the id that could be read, or `null`. */
 export function answerRefusal(refused: Refusal, idText: string): Reply {
-  if (refused.refused === "not_found" || refused.refused === "method_not_allowed") return problem(refused);
-  const { status } = errorTable[refused.refused];
   const { Connection: connection, ...headers } = refused.headers ?? {};
   return {
-    status,
+    status: errorTable[refused.refused].status,
     headers: { ...jsonHeaders, ...headers },
     body: Buffer.from(responseText(idText, refused), "latin1"),
     close: connection === "close",
   };
 }
 
-function problem(refused: Refusal): Reply {
+/** The same as a problem document (RFC 9457), where nothing says that the request was meant to be JSON-RPC. */
+export function answerProblem(refused: Refusal, requestId?: string): Reply {
   const { status, code, meaning } = errorTable[refused.refused];
+  const { Connection: connection, ...headers } = refused.headers ?? {};
+  const problem = { type: "about:blank", title: meaning, status, detail: refused.message, code, requestId };
   return {
     status,
-    headers: { "Content-Type": "application/problem+json", ...refused.headers },
-    body: JSON.stringify({ type: "about:blank", title: meaning, status, detail: refused.message, code }),
+    headers: { "Content-Type": "application/problem+json", ...headers },
+    body: JSON.stringify(problem),
+    close: connection === "close",
   };
 }
 

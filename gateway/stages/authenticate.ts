@@ -1,62 +1,94 @@
-import { checkApiKey, hashApiKey } from "../../lib/api-key.ts";
-import type { KeyRecord } from "../../lib/key-store/key-record.ts";
+import { checkApiKey, hashApiKey, type Profile } from "../../lib/api-key.ts";
+import type { Permission } from "../../lib/key-store/key-record.ts";
+import { keyRefusal } from "../../lib/key-store/key-refusal.ts";
+import type { FoundKey } from "../../lib/key-store/key-store.ts";
 import type { RequestHead } from "../http-server.ts";
+import type { KeyCache } from "../key-cache.ts";
+import type { FailureLimiter } from "../limits/failure-limiter.ts";
 import { type Refusal, refusal } from "../refusal.ts";
-
-/** Finds a key's record by SHA-256 of its value. `"unavailable"`: not in memory, and Redis does not answer. */
-export type FindKey = (
-  hash: string,
-) => KeyRecord | undefined | Promise<KeyRecord | undefined | "unavailable">;
 
 const keyCharsMax = 200;
 
+export type AuthenticateDependencies = {
+  profile: Profile;
+  keys: Pick<KeyCache, "find">;
+  failures: FailureLimiter;
+  /** The client's address, proxies considered. Asked only where a request has no good key. */
+  clientAddress: () => string;
+  monotonicMs: () => number;
+};
+
 /**
- * Who asks: the header `X-API-Key` to the key's record. A key that reads but is not one (a typing error, by its
- * checksum) is refused without asking Redis.
+ * Who asks: the header `X-API-Key` to the key's record.
+ *
+ * Requests without a good key are counted by client address and refused beyond the limit, after the look-up: a key
+ * that is known is never refused for what others behind the same address do.
  */
 export async function authenticate(
   head: RequestHead,
-  { findKey, now }: { findKey: FindKey; now: () => number },
-): Promise<KeyRecord | Refusal> {
-  const { apiKey, apiKeyCount } = head;
-  if (apiKeyCount > 1) return refusal("invalid_request", "The header X-API-Key was sent more than once");
-  if (apiKey === undefined || apiKey === "") return unauthorized("api_key_missing", missingMessage(head));
-  if (apiKey.length > keyCharsMax) return unauthorized("api_key_invalid", "The API key is unknown");
+  permission: Permission,
+  deps: AuthenticateDependencies,
+): Promise<FoundKey | Refusal> {
+  if (head.apiKeyCount > 1) return refusal("invalid_request", "The header X-API-Key was sent more than once");
+  const found = await findKey(head, deps);
+  if ("refused" in found) {
+    if (found.refused === "upstream_unavailable") return found;
+    const address = deps.clientAddress();
+    const blockedMs = deps.failures.blockedForMs(address);
+    if (blockedMs > 0) return tooManyFailures(blockedMs);
+    await deps.failures.countFailure(address);
+    return found;
+  }
+  if (!found.permissions.includes(permission)) {
+    return refusal("insufficient_permission", `This API key does not have the permission ${permission}`);
+  }
+  return found;
+}
+
+async function findKey(
+  { apiKey, query }: RequestHead,
+  { profile, keys, monotonicMs }: AuthenticateDependencies,
+): Promise<FoundKey | Refusal> {
+  if (apiKey === undefined || apiKey === "") {
+    const hint = query === "" ? "" : "; it is never taken from the URL, where logs would keep it";
+    return unauthorized("api_key_missing", `Send your API key in the header X-API-Key${hint}`);
+  }
+  if (apiKey.length > keyCharsMax) return unauthorized("api_key_invalid", unknownKey);
   if (checkApiKey(apiKey) === "mistyped") {
     return unauthorized(
       "api_key_invalid",
       "The API key is mistyped: its checksum does not match. Copy it again",
     );
   }
-  const found = findKey(hashApiKey(apiKey));
-  const key = found instanceof Promise ? await found : found;
-  if (key === "unavailable") {
+  const looked = keys.find(hashApiKey(apiKey));
+  const known = looked instanceof Promise ? await looked : looked;
+  if (known === "unavailable") {
     return refusal("upstream_unavailable", "API keys cannot be checked at the moment; try again shortly", {
       headers: { "Retry-After": "1" },
     });
   }
-  if (key === undefined) return unauthorized("api_key_invalid", "The API key is unknown");
-  if (key.revokedAtMs !== undefined && key.revokedAtMs <= now()) {
-    return unauthorized("api_key_revoked", "The API key was revoked; ask your operator for a new one");
-  }
-  if (key.expiresAtMs !== undefined && key.expiresAtMs <= now()) {
-    return unauthorized("api_key_expired", "The API key has expired; ask your operator for a new one");
-  }
-  if (!key.permissions.includes("rpc")) {
-    return refusal("insufficient_permission", "This API key has no permission for JSON-RPC calls (rpc)");
-  }
-  return key;
+  if (known === undefined) return unauthorized("api_key_invalid", unknownKey);
+  const refused = keyRefusal({ key: known.key, ageMs: monotonicMs() - known.readAtMs, profile });
+  return refused === undefined ? known.key : unauthorized(refused, keyMessages[refused]);
 }
 
+const unknownKey = "The API key is unknown; check that it is whole, and meant for this network";
+const keyMessages = {
+  api_key_invalid: unknownKey,
+  api_key_revoked: "The API key was revoked; ask your operator for a new one",
+  api_key_expired: "The API key has expired; ask your operator for a new one",
+};
+
 /** RFC 9110 section 15.5.2: a 401 names the scheme that would be accepted. */
-function unauthorized(condition: Parameters<typeof refusal>[0], message: string): Refusal {
+function unauthorized(condition: Refusal["refused"], message: string): Refusal {
   return refusal(condition, message, {
     headers: { "WWW-Authenticate": 'ApiKey realm="tollgate", header="X-API-Key"' },
   });
 }
 
-function missingMessage({ query }: RequestHead): string {
-  return query === ""
-    ? "Send your API key in the header X-API-Key"
-    : "Send your API key in the header X-API-Key; it is never taken from the URL, where logs would keep it";
+function tooManyFailures(blockedMs: number): Refusal {
+  return refusal("rate_limited", "Too many requests without a good API key from your address", {
+    data: { retryAfterMs: Math.ceil(blockedMs) },
+    headers: { "Retry-After": String(Math.ceil(blockedMs / 1000)) },
+  });
 }

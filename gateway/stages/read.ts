@@ -8,9 +8,9 @@ import { type Refusal, refusal } from "../refusal.ts";
  */
 export async function read(
   exchange: Exchange,
-  limits: GatewayLimits,
+  limits: Pick<GatewayLimits, "bodyBytesMax" | "bodyTimeoutMs">,
 ): Promise<Uint8Array | Refusal | "aborted"> {
-  const refused = checkHead(exchange.head, limits);
+  const refused = checkHttp(exchange.head) ?? checkHead(exchange.head, limits);
   if (refused !== undefined) return refused;
   const body = await exchange.readBody(limits);
   if (body === "too large") return tooLarge(limits);
@@ -20,21 +20,34 @@ export async function read(
   return body;
 }
 
-/** After these the bytes that are still to come cannot be told from a next request, or are not worth reading. */
-const closing = { headers: { Connection: "close" } };
-
-function checkHead(head: RequestHead, limits: GatewayLimits): Refusal | undefined {
-  // RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently.
+/** RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently. */
+export function checkHttp(head: RequestHead): Refusal | undefined {
   if (head.hostCount !== 1) return malformed("exactly one Host header is required");
   if (head.contentLengthCount > 1) return malformed("Content-Length was sent more than once");
+  if (head.contentLength !== undefined && !/^\d+$/.test(head.contentLength)) {
+    return malformed("Content-Length is not a number");
+  }
   if (head.transferEncodings !== undefined && head.transferEncodings.toLowerCase() !== "chunked") {
     return malformed("the only Transfer-Encoding taken here is chunked");
   }
-  if (head.path !== "/") return refusal("not_found", notFoundMessage(head));
+  return undefined;
+}
+
+export function notFound({ path }: RequestHead): Refusal {
+  // Some providers take a key as the last part of the path.
+  const looksLikeKey = /tg_|[A-Za-z0-9_-]{24,}/.test(path);
+  const hint = looksLikeKey ? "; an API key belongs in the header X-API-Key, never in the URL" : "";
+  return refusal("not_found", `There is nothing at this path: JSON-RPC is served at /${hint}`);
+}
+
+/** After these the bytes that are still to come cannot be told from a next request. */
+const closing = { headers: { Connection: "close" } };
+
+function checkHead(head: RequestHead, limits: Pick<GatewayLimits, "bodyBytesMax">): Refusal | undefined {
   if (head.method !== "POST") {
     return refusal(
       "method_not_allowed",
-      `Send JSON-RPC requests as POST; ${methodName(head)} is not served here`,
+      `Send this request as POST; ${methodName(head)} is not served here`,
       {
         headers: { Allow: "POST" },
       },
@@ -58,10 +71,10 @@ function malformed(what: string): Refusal {
   return refusal("invalid_request", `Malformed HTTP request: ${what}`, closing);
 }
 
-function tooLarge({ bodyBytesMax }: GatewayLimits): Refusal {
+/** What still comes is taken in and dropped: a client that sends everything before it reads can read the answer. */
+function tooLarge({ bodyBytesMax }: Pick<GatewayLimits, "bodyBytesMax">): Refusal {
   return refusal("body_too_large", `The body is larger than ${bodyBytesMax} bytes; send smaller batches`, {
     data: { bodyBytesMax },
-    ...closing,
   });
 }
 
@@ -69,18 +82,6 @@ function tooLarge({ bodyBytesMax }: GatewayLimits): Refusal {
 function isJson(contentType: string | undefined): boolean {
   if (contentType === "application/json") return true;
   return contentType?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
-}
-
-function notFoundMessage(head: RequestHead): string {
-  const hint = looksLikeKey(head.path)
-    ? "; an API key belongs in the header X-API-Key, never in the URL"
-    : "";
-  return `There is nothing at this path: JSON-RPC is served at /${hint}`;
-}
-
-/** Some providers take a key as the last part of the path. */
-function looksLikeKey(path: string): boolean {
-  return /tg_|[A-Za-z0-9_-]{24,}/.test(path);
 }
 
 /** Only names that HTTP registers are repeated to the client. */

@@ -23,7 +23,7 @@ t.test("wallet libraries, with only URL and header set", async (t) => {
   t.test("ethers 6: chain id, balance, send and wait", async (t) => {
     const request = new FetchRequest(gateway.url);
     request.setHeader("X-API-Key", qaKey);
-    const provider = new JsonRpcProvider(request, undefined, { pollingInterval: 100 });
+    const provider = new JsonRpcProvider(request, undefined, { pollingInterval: 100, cacheTimeout: -1 });
     t.teardown(() => provider.destroy());
     t.equal((await provider.getNetwork()).chainId, 8845n);
     const before = await provider.getBalance(receiver);

@@ -1,0 +1,86 @@
+import { performance } from "node:perf_hooks";
+import { crc32 } from "node:zlib";
+import type { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
+import { limitAddress } from "../../lib/client-address.ts";
+import { failuresKeyPrefix } from "../../lib/redis-keys.ts";
+
+/** Blocked addresses remembered; the one not seen for longest is asked of Redis again at its next failure. */
+const blockedMax = 20_000;
+/** While Redis is away, addresses share this many counters, so that a flood from many addresses holds no more memory. */
+const insuranceCounters = 4096;
+
+export type FailureLimiter = {
+  /**
+   * Milliseconds until this address may fail again, 0 where it may. From memory only. Ask it about keys that are
+   * *not known*, after looking them up: a known key is never refused for what its neighbours did.
+   */
+  blockedForMs(address: string): number;
+  /**
+   * Counts a request with an unknown key. Answers what `blockedForMs` answers from now on. Does not ask Redis while
+   * the address is blocked. Never rejects.
+   */
+  countFailure(address: string): Promise<number>;
+};
+
+/**
+ * Limits failed keys by client address (IPv6 by its /64): after `points` failures within `durationSeconds` an address
+ * is blocked until that time is over, in this process at once, in others with its next failure there. Addresses are
+ * those of `ClientAddress.of`.
+ *
+ * Without Redis each process counts alone, so an address gets `points` failures from each of them.
+ */
+export function createFailureLimiter({
+  redis,
+  points,
+  durationSeconds,
+  monotonicMs = () => performance.now(),
+}: {
+  redis: Redis;
+  points: number;
+  durationSeconds: number;
+  monotonicMs?: () => number;
+}): FailureLimiter {
+  const shared = new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix: failuresKeyPrefix,
+    points,
+    duration: durationSeconds,
+    rejectIfRedisNotReady: true,
+  });
+  // Not as the library's `insuranceLimiter`, which would keep a timer and a record for each address, without a bound.
+  const insurance = new RateLimiterMemory({ points, duration: durationSeconds });
+  const blockedUntilMs = new LRUCache<string, number>({ max: blockedMax });
+
+  function blockedForMs(address: string): number {
+    return Math.max(0, (blockedUntilMs.get(limitAddress(address)) ?? 0) - monotonicMs());
+  }
+
+  return {
+    blockedForMs,
+    async countFailure(address) {
+      const blockedMs = blockedForMs(address);
+      if (blockedMs > 0) return blockedMs;
+      const counted = limitAddress(address);
+      const counter = `counter-${crc32(counted) % insuranceCounters}`;
+      const state = (await consume(shared, counted)) ?? (await consume(insurance, counter));
+      if (state === undefined || state.remainingPoints > 0) return 0;
+      blockedUntilMs.set(counted, monotonicMs() + state.msBeforeNext);
+      return blockedForMs(address);
+    },
+  };
+}
+
+/** The counter after this failure; `undefined` where the store did not answer. */
+async function consume(
+  limiter: RateLimiterRedis | RateLimiterMemory,
+  key: string,
+): Promise<RateLimiterRes | undefined> {
+  try {
+    return await limiter.consume(key);
+  } catch (refusal) {
+    // The library rejects with the counter where the points are used up, and with an Error where the store failed.
+    return refusal instanceof RateLimiterRes ? refusal : undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Redis } from "ioredis";
+import type { Logger } from "pino";
+import { RedisSilentError } from "../../lib/redis-client.ts";
+
+const connectionLost = "connection lost";
+
+export type RedisHealth = {
+  /** Whether Redis is to be asked. Known without asking: one that is down costs nobody a timeout. */
+  answers(): boolean;
+  /** Changes each time Redis stops answering: what was learned in another epoch no longer holds. */
+  epoch(): number;
+  /** A command sent in `epoch` failed. Late news of an outage that is over already changes nothing. */
+  failed(error: unknown, epoch: number): void;
+  /** `since` in wall milliseconds; `reason` only while Redis does not answer. */
+  state(): { answers: boolean; since: number; reason: string | undefined };
+  stop(): void;
+};
+
+/**
+ * Keeps track of whether Redis answers. One failed command or a closed connection is enough to say no; only a `probe`
+ * that went through says yes again. Probes run in the background, one at a time, `probeIntervalMs` apart.
+ */
+export function createRedisHealth({
+  redis,
+  probe,
+  probeIntervalMs,
+  now,
+  logger,
+}: {
+  redis: Redis;
+  probe: () => Promise<void>;
+  probeIntervalMs: number;
+  now: () => number;
+  logger: Pick<Logger, "info" | "warn">;
+}): RedisHealth {
+  let answers = redis.status === "ready";
+  let reason = answers ? undefined : "not connected yet";
+  let since = now();
+  let epoch = 0;
+  let probing = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const onReady = () => probeNow();
+  const onClose = () => goDown(connectionLost);
+  redis.on("ready", onReady);
+  redis.on("close", onClose);
+  probeNow();
+
+  return {
+    answers: () => answers,
+    epoch: () => epoch,
+    failed(error, sentIn) {
+      if (sentIn !== epoch) return;
+      goDown(reasonOf(error));
+      probeNow();
+    },
+    state: () => ({ answers, since, reason }),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      redis.off("ready", onReady);
+      redis.off("close", onClose);
+    },
+  };
+
+  function goDown(why: string): void {
+    epoch += 1;
+    reason = why;
+    if (!answers) return;
+    answers = false;
+    since = now();
+    logger.warn({ reason }, "Redis does not answer: limits are kept by this process alone");
+  }
+
+  function goUp(): void {
+    const downForMs = now() - since;
+    answers = true;
+    reason = undefined;
+    since = now();
+    logger.info({ downForMs }, "Redis answers: limits are exact");
+  }
+
+  function probeNow(): void {
+    if (answers || probing || stopped || redis.status !== "ready") return;
+    clearTimeout(timer);
+    probing = true;
+    const sentIn = epoch;
+    probe()
+      .then(
+        // An answer over a connection that has closed meanwhile says nothing about the next one.
+        () => sentIn === epoch && goUp(),
+        (error: unknown) => {
+          reason = reasonOf(error);
+        },
+      )
+      .finally(() => {
+        probing = false;
+        if (answers || stopped) return;
+        timer = setTimeout(probeNow, probeIntervalMs);
+        timer.unref();
+      });
+  }
+
+  function reasonOf(error: unknown): string {
+    // ioredis has many words for a connection that is closing, closed or not there yet.
+    const connected = redis.status === "ready" && redis.stream.writable;
+    if (!connected && !(error instanceof RedisSilentError)) return connectionLost;
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,52 @@
+import type { FoundKey } from "../../lib/key-store/key-store.ts";
+import type { Call } from "../call.ts";
+import type { Limiter } from "../limits/limiter.ts";
+import { rateLimitHeaders } from "../limits/rate-limit-headers.ts";
+import { refusal } from "../refusal.ts";
+
+export type Charged = {
+  calls: readonly Call[];
+  /** RateLimit-Policy, RateLimit and, where a call was refused, Retry-After. */
+  headers: Readonly<Record<string, string>>;
+  /** Redis does not answer: the limit is this process's own. */
+  isDegraded: boolean;
+};
+
+/** What a call costs that is refused before it reaches a validator: answering is work too. */
+const refusedCost = 1;
+
+/**
+ * What it costs: charges every call of a body to its key, in order, before any is forwarded. A call past the budget
+ * becomes a refusal of its own; the others go on.
+ */
+export async function charge(
+  calls: readonly Call[],
+  {
+    key,
+    limiter,
+    requestsPerMinute,
+  }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
+): Promise<Charged> {
+  const charging = limiter.charge({
+    keyId: key.id,
+    team: key.team,
+    limitPerMinute: key.limitPerMinute ?? key.teamSettings.limitPerMinute ?? requestsPerMinute,
+    teamCapPerMinute: key.teamSettings.capPerMinute,
+    costs: calls.map((call) => (call.kind === "forward" ? call.rule.cost : refusedCost)),
+  });
+  const charged = charging instanceof Promise ? await charging : charging;
+  const { policy, limit, retryAfter } = rateLimitHeaders(charged);
+  const headers = { "RateLimit-Policy": policy, RateLimit: limit };
+  if (retryAfter === undefined) return { calls, headers, isDegraded: charged.degraded };
+  const retryAfterMs = Math.ceil(charged.retryAfterMs);
+  const tooMany = refusal("rate_limited", `Limit of ${charged.limit} calls a minute reached`, {
+    data: { retryAfterMs },
+  });
+  return {
+    calls: calls.map((call, index) =>
+      charged.admitted[index] === true ? call : { idText: call.idText, kind: "refused", refusal: tooMany },
+    ),
+    headers: { ...headers, "Retry-After": retryAfter },
+    isDegraded: charged.degraded,
+  };
+}

@@ -1,0 +1,85 @@
+import { hash, randomBytes as nodeRandomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+export type Profile = "development" | "production";
+
+/** What a text is, judged without asking anybody: see `checkApiKey`. */
+export type ApiKeyForm = "valid" | "mistyped" | "foreign";
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const profileTags: Readonly<Record<Profile, string>> = { development: "dev", production: "live" };
+const secretBytes = 32;
+/** 62^43 is the first power of 62 above 2^256, so every secret has the same length. */
+const secretChars = 43;
+/** 62^6 is above 2^32: six characters hold a CRC-32. */
+const checksumChars = 6;
+const bodyPattern = /^(?:dev|live)_[0-9A-Za-z]{49}$/;
+
+/**
+ * Makes a secret: `<prefix>_<dev|live>_` + 32 random bytes as 43 base62 characters + 6 of checksum, for example
+ * `tg_live_` followed by 49 characters. `prefix` is `tg` for keys of the gateway and `svc` for those of the api.
+ *
+ * The checksum is a CRC-32 of all that stands before it. It proves nothing about who made the key (only Redis
+ * knows that), it tells typing errors apart, and CRC-32 does so with certainty where a cut hash would do so only with
+ * probability: every error within four neighbouring characters is found, which includes two swapped ones.
+ */
+export function createApiKey({
+  profile,
+  prefix = "tg",
+  randomBytes = nodeRandomBytes,
+}: {
+  profile: Profile;
+  prefix?: string;
+  randomBytes?: (size: number) => Uint8Array;
+}): string {
+  const secret = base62(BigInt(`0x${Buffer.from(randomBytes(secretBytes)).toString("hex")}`), secretChars);
+  const text = `${prefix}_${profileTags[profile]}_${secret}`;
+  return text + checksum(text);
+}
+
+/**
+ * `valid`: of our form, with a matching checksum (which does not say that the key exists). `mistyped`: begins like
+ * one of ours but cannot be one, so there is no need to ask Redis. `foreign`: anything else, for instance a word that
+ * a development configuration uses as a key.
+ */
+export function checkApiKey(text: string, prefix = "tg"): ApiKeyForm {
+  const start = prefix.length + 1;
+  if (!text.startsWith(`${prefix}_`)) return "foreign";
+  if (!text.startsWith("dev_", start) && !text.startsWith("live_", start)) return "foreign";
+  if (!bodyPattern.test(text.slice(start))) return "mistyped";
+  const end = text.length - checksumChars;
+  return text.slice(end) === checksum(text.slice(0, end)) ? "valid" : "mistyped";
+}
+
+/** SHA-256 of a key's text as 64 lower-case hex digits: the only form in which a key is stored or looked up. */
+export function hashApiKey(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/**
+ * A key's public name for logs, metrics and the command line: `k_` and 12 random base62 characters. It is drawn apart
+ * from the secret, so that it tells nothing about it.
+ */
+export function createKeyId({
+  randomBytes = nodeRandomBytes,
+}: {
+  randomBytes?: (size: number) => Uint8Array;
+} = {}) {
+  // 32 bytes reduced modulo 62^12 (71 bits) leave no bias that could be measured.
+  const value = BigInt(`0x${Buffer.from(randomBytes(32)).toString("hex")}`) % 62n ** 12n;
+  return `k_${base62(value, 12)}`;
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), checksumChars);
+}
+
+function base62(value: bigint, chars: number): string {
+  let rest = value;
+  let text = "";
+  for (let index = 0; index < chars; index += 1) {
+    text = alphabet.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,84 @@
+import t from "tap";
+import { createFailureLimiter } from "../../../gateway/limits/failure-limiter.ts";
+import { startRedisServer } from "./support/redis-server.ts";
+import { connectRedis, until } from "./support/start-limiter.ts";
+
+const server = await startRedisServer();
+t.teardown(() => server.kill());
+
+async function startFailureLimiter({ points = 3, durationSeconds = 60 } = {}) {
+  const redis = connectRedis(server.url);
+  await until(() => redis.status === "ready", "connection");
+  return { redis, failures: createFailureLimiter({ redis, points, durationSeconds }) };
+}
+
+t.test("an address is blocked after its failures, for the rest of the time, and no other is", async (t) => {
+  const { redis, failures } = await startFailureLimiter();
+  t.teardown(() => redis.disconnect());
+  const address = "192.0.2.1";
+  t.equal(failures.blockedForMs(address), 0);
+  t.equal(await failures.countFailure(address), 0);
+  t.equal(await failures.countFailure(address), 0);
+  const blockedMs = await failures.countFailure(address);
+  t.ok(blockedMs > 55_000 && blockedMs <= 60_000, `${blockedMs} ms`);
+  t.ok(failures.blockedForMs(address) > 55_000);
+  t.equal(failures.blockedForMs("192.0.2.2"), 0);
+  t.equal(await failures.countFailure("192.0.2.2"), 0);
+});
+
+t.test("IPv6 addresses of one /64 are one", async (t) => {
+  const { redis, failures } = await startFailureLimiter();
+  t.teardown(() => redis.disconnect());
+  for (const host of [1, 2, 3]) await failures.countFailure(`2001:db8:0:1:0:0:0:${host}`);
+  t.ok(failures.blockedForMs("2001:db8:0:1:9:9:9:9") > 0);
+  t.equal(failures.blockedForMs("2001:db8:0:2:0:0:0:1"), 0);
+});
+
+t.test("a blocked address costs Redis nothing", async (t) => {
+  const { redis, failures } = await startFailureLimiter();
+  t.teardown(() => redis.disconnect());
+  const address = "192.0.2.10";
+  for (let failure = 0; failure < 3; failure += 1) await failures.countFailure(address);
+  const counted = await redis.get(`failures:${address}`);
+  for (let failure = 0; failure < 50; failure += 1) await failures.countFailure(address);
+  t.equal(counted, "3");
+  t.equal(await redis.get(`failures:${address}`), "3");
+});
+
+t.test("processes count together", async (t) => {
+  const one = await startFailureLimiter();
+  const two = await startFailureLimiter();
+  t.teardown(() => [one, two].map(({ redis }) => redis.disconnect()));
+  const address = "192.0.2.20";
+  await one.failures.countFailure(address);
+  await two.failures.countFailure(address);
+  t.ok((await one.failures.countFailure(address)) > 0);
+  t.equal(two.failures.blockedForMs(address), 0, "the other does not know yet");
+  t.ok((await two.failures.countFailure(address)) > 0, "and learns it with the next failure");
+});
+
+t.test("a block ends", async (t) => {
+  const { redis, failures } = await startFailureLimiter({ points: 1, durationSeconds: 1 });
+  t.teardown(() => redis.disconnect());
+  const address = "192.0.2.30";
+  t.ok((await failures.countFailure(address)) > 0);
+  await until(() => failures.blockedForMs(address) === 0, "end of the block");
+  t.ok((await failures.countFailure(address)) > 0, "counted anew");
+});
+
+t.test("without Redis failures are counted in memory, with no wait", async (t) => {
+  const own = await startRedisServer();
+  t.teardown(() => own.kill());
+  const redis = connectRedis(own.url);
+  t.teardown(() => redis.disconnect());
+  await until(() => redis.status === "ready", "connection");
+  const failures = createFailureLimiter({ redis, points: 3, durationSeconds: 60 });
+  await own.kill();
+  await until(() => redis.status !== "ready", "lost connection");
+  const startMs = performance.now();
+  t.equal(await failures.countFailure("192.0.2.40"), 0);
+  t.equal(await failures.countFailure("192.0.2.40"), 0);
+  t.ok((await failures.countFailure("192.0.2.40")) > 0);
+  t.equal(failures.blockedForMs("192.0.2.41"), 0);
+  t.ok(performance.now() - startMs < 200);
+});

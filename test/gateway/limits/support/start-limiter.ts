@@ -1,0 +1,79 @@
+import type { Redis } from "ioredis";
+import type { ChargeRequest, ChargeResult } from "../../../../gateway/limits/budget.ts";
+import { createLimiter, type Limiter } from "../../../../gateway/limits/limiter.ts";
+import { createRedisClient, waitForRedis } from "../../../../lib/redis-client.ts";
+
+const logger = { info: () => {}, warn: () => {} };
+
+export type Counted = { admitted: number; refused: number; degraded: number };
+
+/** A Redis client with no log. */
+export function connectRedis(url: string, commandTimeoutMs = 250): Redis {
+  return createRedisClient({ url, name: "test", logger, commandTimeoutMs, reconnectDelayMaxMs: 100 });
+}
+
+/** A limiter as a gateway process has one, once Redis answers. `stop` ends its connection too. */
+export async function startLimiter({
+  url,
+  clock,
+  windowMs = 60_000,
+  commandTimeoutMs = 250,
+  wallSkewMs = 0,
+}: {
+  url: string;
+  /** Milliseconds by which windows go, in place of Redis's clock and this process's. */
+  clock?: (() => number) | undefined;
+  windowMs?: number;
+  commandTimeoutMs?: number;
+  wallSkewMs?: number;
+}): Promise<{ limiter: Limiter; redis: Redis; stop(): Promise<void> }> {
+  const redis = connectRedis(url, commandTimeoutMs);
+  await waitForRedis({ redis, logger });
+  const limiter = createLimiter({
+    redis,
+    logger,
+    windowMs,
+    probeIntervalMs: 50,
+    ...(clock === undefined
+      ? { now: () => Date.now() + wallSkewMs }
+      : { now: clock, monotonicMs: clock, redisClock: "caller" }),
+  });
+  return {
+    limiter,
+    redis,
+    async stop() {
+      await limiter.stop();
+      redis.disconnect();
+    },
+  };
+}
+
+/** `calls` single calls at once. */
+export async function chargeAtOnce(
+  limiter: Limiter,
+  request: Omit<ChargeRequest, "costs">,
+  calls: number,
+): Promise<Counted> {
+  const results = await Promise.all(
+    Array.from({ length: calls }, () => limiter.charge({ ...request, costs: [1] })),
+  );
+  return count(results);
+}
+
+export function count(results: readonly ChargeResult[]): Counted {
+  const calls = results.flatMap(({ admitted, degraded }) => admitted.map((one) => ({ one, degraded })));
+  return {
+    admitted: calls.filter(({ one }) => one).length,
+    refused: calls.filter(({ one }) => !one).length,
+    degraded: calls.filter(({ degraded }) => degraded).length,
+  };
+}
+
+/** Waits for something that happens by itself, at most five seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const endMs = performance.now() + 5000;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`did not happen within 5 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

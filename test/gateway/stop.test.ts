@@ -1,0 +1,174 @@
+import { connect } from "node:net";
+import t, { type Test } from "tap";
+import { coreKey } from "../helpers/gateway.ts";
+import { runGateway, whenServing, writeConfig } from "../helpers/gateway-process.ts";
+import { rawPost, rawRequest } from "../helpers/raw-http.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
+
+const promisedMs = 5000;
+const call = rawPost({ key: coreKey, body: '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}' });
+const late: StubAnswer = async (body, response, request) => {
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  return echoMethod(body, response, request);
+};
+
+t.test("stopping", async (t) => {
+  const redis = await startRedis(t);
+  const startBefore = async (
+    t: Test,
+    { answer = echoMethod, more = "" }: { answer?: StubAnswer; more?: string } = {},
+  ) => {
+    const stub = await startStubValidator(t, { answer });
+    const file = writeConfig(t, { redisUrl: redis.url, upstream: stub.url, more });
+    const gateway = runGateway(t, ["--config", file]);
+    return { stub, gateway, ...(await whenServing(gateway)) };
+  };
+  const arrived = async (bodies: readonly string[]) => {
+    while (bodies.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    t.test(
+      `${signal}: answers on their way are delivered, new connections refused, exit code 0`,
+      async (t) => {
+        const { gateway, stub, port, opsPort } = await startBefore(t, { answer: late });
+        const inFlight = rawRequest(port, call, { responses: 2 });
+        await arrived(stub.bodies);
+        gateway.kill(signal);
+        await refused(t, port);
+        const ready = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
+        t.equal(ready.status, 503, "no load balancer sends anything any more");
+        t.match(await ready.json(), { ready: false, reasons: ["stopping"] });
+
+        const { responses, closedAfterMs } = await inFlight;
+        t.match(responses, [
+          {
+            status: 200,
+            headers: { connection: "close" },
+            body: '{"jsonrpc":"2.0","id":7,"result":"eth_chainId"}',
+          },
+        ]);
+        t.ok(closedAfterMs !== undefined, "the connection is closed after the answer");
+        const { code, afterMs } = await gateway.ended;
+        t.equal(code, 0);
+        t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
+      },
+    );
+  }
+
+  t.test("an answer that is still being read is delivered whole", async (t) => {
+    const result = "ab".repeat(12_000_000);
+    const large: StubAnswer = (body) => `{"jsonrpc":"2.0","id":${JSON.parse(body).id},"result":"${result}"}`;
+    const { gateway, port } = await startBefore(t, { answer: large });
+    let bytes = 0;
+    const socket = connect(port, "127.0.0.1");
+    const closed = new Promise((resolve) => socket.on("error", resolve).on("close", resolve));
+    socket.write(call);
+    // The first bytes, then a pause with the rest on its way.
+    await new Promise((resolve) => socket.once("readable", resolve));
+    gateway.kill("SIGTERM");
+    await refused(t, port);
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    await closed;
+    t.ok(bytes > result.length, `${bytes} bytes came`);
+    t.equal((await gateway.ended).code, 0);
+  });
+
+  t.test("a call that no validator answers does not hold it up", async (t) => {
+    const { gateway, stub, port } = await startBefore(t, { answer: () => new Promise(() => {}) });
+    const inFlight = rawRequest(port, call, { waitMs: promisedMs });
+    await arrived(stub.bodies);
+    gateway.kill("SIGTERM");
+    const { code, afterMs } = await gateway.ended;
+    t.equal(code, 0);
+    t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
+    t.ok((await inFlight).closedAfterMs !== undefined, "its client is not left waiting");
+  });
+
+  t.test("idle connections and half requests do not hold it up", async (t) => {
+    const { gateway, port } = await startBefore(t);
+    const idle = rawRequest(port, call, { responses: 2 });
+    const half = rawRequest(port, call.slice(0, 60));
+    const halfBody = rawRequest(port, call.slice(0, -5));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    gateway.kill("SIGTERM");
+    const { code, afterMs } = await gateway.ended;
+    t.equal(code, 0);
+    t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
+    for (const { closedAfterMs } of await Promise.all([idle, half, halfBody]))
+      t.ok(closedAfterMs !== undefined);
+  });
+
+  t.test("it ends as well while it still waits for Redis", async (t) => {
+    const gone = await startRedis(t);
+    await gone.stop();
+    const file = writeConfig(t, { redisUrl: gone.url, upstream: "http://127.0.0.1:1" });
+    const gateway = runGateway(t, ["--config", file]);
+    while (!gateway.output().includes("Redis connection failed"))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    gateway.kill("SIGTERM");
+    const { code, afterMs } = await gateway.ended;
+    t.equal(code, 0);
+    t.ok(afterMs < promisedMs);
+  });
+});
+
+t.test("logs", async (t) => {
+  const [redis, stub] = await Promise.all([startRedis(t), startStubValidator(t)]);
+  const unknownKey = "somebody-elses-secret-key";
+  const bodies = [
+    '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}',
+    "no JSON",
+    "[]",
+    '{"jsonrpc":"2.0","method":"x"}',
+  ];
+  for (const level of ["info", "debug"]) {
+    t.test(
+      `at ${level}: ${level === "info" ? "no line" : "one line"} a request, and never a key`,
+      async (t) => {
+        const file = writeConfig(t, {
+          redisUrl: redis.url,
+          upstream: stub.url,
+          more: `log: { level: ${level} }`,
+        });
+        const gateway = runGateway(t, ["--config", file]);
+        const { port } = await whenServing(gateway);
+        const linesBefore = gateway.output().split("\n").length;
+        for (const body of bodies) {
+          for (const key of [coreKey, unknownKey]) {
+            await rawRequest(port, rawPost({ key, body }));
+            await rawRequest(port, rawPost({ key: "", body, target: `/?key=${key}` }));
+            await rawRequest(port, rawPost({ key, body, target: `/${key}` }));
+          }
+        }
+        gateway.kill("SIGTERM");
+        const { output } = await gateway.ended;
+        const lines = output
+          .split("\n")
+          .slice(linesBefore - 1)
+          .filter((line) => line !== "");
+        const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "request");
+        t.equal(requests.length, level === "info" ? 0 : bodies.length * 6);
+        t.equal(lines.length - requests.length, 2, "and two that say that it stops");
+        for (const key of [coreKey, unknownKey]) t.notMatch(output, key);
+      },
+    );
+  }
+});
+
+async function refused(t: Test, port: number): Promise<void> {
+  for (let tried = 0; tried < 100; tried += 1) {
+    const socket = connect(port, "127.0.0.1");
+    const outcome = await new Promise((resolve) => {
+      socket.once("error", (error) => resolve("code" in error ? error.code : error));
+      socket.once("connect", () => resolve("connected"));
+    });
+    socket.destroy();
+    if (outcome === "ECONNREFUSED") return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  t.fail("a new connection is refused");
+}

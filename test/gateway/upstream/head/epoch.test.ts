@@ -1,0 +1,143 @@
+import { test } from "tap";
+import { createHeadStateBench } from "./head-state-bench.ts";
+import type { ScriptedChain } from "./scripted-chain.ts";
+import { createScriptedChain } from "./scripted-chain.ts";
+
+const chain = createScriptedChain("ours");
+const renewed = createScriptedChain("renewed");
+
+function allAt(height: number, count = 5) {
+  const bench = createHeadStateBench({ count });
+  for (const label of bench.labels) bench.say(label, chain, height);
+  return bench;
+}
+
+type Bench = ReturnType<typeof allAt>;
+
+/** For so long these validators answer each half second: this chain, this height; the others do not answer. */
+function repeat(bench: Bench, labels: string, on: ScriptedChain, height: number, ms: number): void {
+  for (let passed = 0; passed < ms; passed += 500) {
+    for (const label of bench.labels) {
+      if (labels.includes(label)) bench.say(label, on, height);
+      else bench.fail(label);
+    }
+    bench.pass(500);
+  }
+}
+
+test("a chain that every validator has reverted begins anew within two seconds", async (t) => {
+  const bench = allAt(10);
+  repeat(bench, "abcde", chain, 7, 1000);
+  t.same(bench.told(), [10], "not at once: they may come back with it");
+  t.equal(bench.eligible(), "", "meanwhile nobody has what was announced");
+  repeat(bench, "abcde", chain, 7, 500);
+  t.same(bench.told(), [10, "epoch", 7]);
+  t.equal(bench.eligible(), "abcde");
+  t.match(bench.events.at(-2), { reason: "every validator is below block 10" });
+});
+
+test("so does one that was reverted and has grown to the same height or above", async (t) => {
+  for (const height of [10, 11, 30, 300]) {
+    const bench = allAt(10);
+    repeat(bench, "abcde", chain.fork("again", 8), height, 1500);
+    t.same(bench.told(), [10, "epoch", height]);
+    t.match(bench.events.at(-2), { reason: "every validator has another block 10" });
+  }
+});
+
+test("so does a network that was made anew with another genesis", async (t) => {
+  const bench = allAt(10);
+  repeat(bench, "abcde", renewed, 0, 1500);
+  t.same(bench.told(), [10, "epoch", 0]);
+  t.equal(bench.state.genesisHash(), renewed.genesisHash);
+  t.match(bench.events.at(-2), { reason: "the network has another genesis block" });
+});
+
+test("so does a single development node that was killed before it saved", async (t) => {
+  const bench = allAt(10, 1);
+  repeat(bench, "", chain, 0, 3000);
+  repeat(bench, "a", chain, 4, 1500);
+  t.same(bench.told(), [10, "epoch", 4]);
+});
+
+test("one validator that has the head is enough for the same epoch", async (t) => {
+  const bench = allAt(10);
+  for (let passed = 0; passed < 60_000; passed += 500) {
+    for (const label of ["a", "b", "c", "d"]) bench.say(label, chain, 7);
+    bench.say("e", chain, 10);
+    bench.pass(500);
+  }
+  t.same(bench.told(), [10]);
+  t.equal(bench.eligible(), "e");
+});
+
+test("validators that are all unreachable are no new epoch, nor is their coming back", async (t) => {
+  const bench = allAt(10);
+  repeat(bench, "", chain, 0, 60_000);
+  repeat(bench, "abcde", chain, 10, 3000);
+  t.same(bench.told(), [10]);
+  t.equal(bench.eligible(), "abcde");
+});
+
+test("those that were behind all along are no new epoch when the one that led is gone", async (t) => {
+  const bench = allAt(10);
+  bench.head("e", chain, 11);
+  bench.pass(500);
+  t.equal(bench.announced(), 11n);
+  repeat(bench, "abcd", chain, 10, 5000);
+  t.same(bench.told(), [10, 11]);
+  repeat(bench, "abcd", chain, 12, 500);
+  t.same(bench.told(), [10, 11, 12], "they come to it and go on");
+  t.equal(bench.eligible(), "abcd");
+});
+
+test("where the one that led never comes back, a new epoch begins after the grace time", async (t) => {
+  const bench = allAt(10);
+  bench.head("e", chain, 11);
+  bench.pass(500);
+  repeat(bench, "abcd", chain, 10, 29_500);
+  t.same(bench.told(), [10, 11]);
+  repeat(bench, "abcd", chain, 10, 1000);
+  t.same(bench.told(), [10, 11, "epoch", 10]);
+});
+
+test("most validators on another chain need no word of the one that is down", async (t) => {
+  const reset = allAt(10);
+  repeat(reset, "abcd", renewed, 3, 1500);
+  t.same(reset.told(), [10, "epoch", 3]);
+
+  const one = allAt(10);
+  repeat(one, "a", renewed, 3, 10_000);
+  t.same(one.told(), [10], "one of five is not the network");
+});
+
+test("validators that disagree about the new chain are waited for", async (t) => {
+  const bench = allAt(10);
+  for (let passed = 0; passed < 10_000; passed += 500) {
+    for (const label of ["a", "b", "c"]) bench.say(label, renewed, 3);
+    for (const label of ["d", "e"]) bench.say(label, chain, 3);
+    bench.pass(500);
+  }
+  t.same(bench.told(), [10], "a network that is being started anew, one after the other");
+  repeat(bench, "abcde", renewed, 3, 500);
+  t.same(bench.told(), [10, "epoch", 3]);
+});
+
+test("a doubt that ends in time is forgotten", async (t) => {
+  const bench = allAt(10);
+  for (let round = 0; round < 20; round += 1) {
+    repeat(bench, "abcde", chain, 7, 1000);
+    repeat(bench, "abcde", chain, 10, 500);
+  }
+  t.same(bench.told(), [10]);
+});
+
+test("after a new epoch nothing of the old chain is left", async (t) => {
+  const bench = allAt(10);
+  repeat(bench, "abcde", renewed, 5, 1500);
+  bench.say("a", chain, 10);
+  t.match(bench.state.member("a")?.standing, { kind: "foreign" });
+  bench.say("b", renewed, 6);
+  bench.say("c", renewed, 6);
+  t.same(bench.told(), [10, "epoch", 5, 6]);
+});

@@ -1,0 +1,251 @@
+import { test } from "tap";
+import { createScriptedChain } from "./scripted-chain.ts";
+import { startTracker, until } from "./start-tracker.ts";
+import { startStubNode } from "./stub-node.ts";
+
+const chain = createScriptedChain("ours");
+/** Probes so rare that within a test only the WebSocket can have brought something. */
+const rareProbes = { probeIntervalMs: 60_000, socketSilentMs: 60_000 };
+
+test("heads come by one WebSocket a validator, with one subscription and nothing else on it", async (t) => {
+  const one = await startStubNode(t, { chain, height: 10 });
+  const two = await startStubNode(t, { chain, height: 10, webSocket: "next" });
+  const tracker = startTracker(t, { validators: [one, { url: two.url }], limits: rareProbes });
+  await until(() => tracker.said("heads by WebSocket").length === 2, "both are subscribed to");
+  await until(() => tracker.announced()?.number === 10n, "the first head");
+  await until(() => one.asked.length === 6 && two.asked.length === 6, "the question after each subscription");
+  one.mine();
+  two.mine();
+  t.ok(await tracker.waitFor(11n, 1000));
+  t.match(tracker.announced(), { hash: chain.block(11).hash, numberHex: "0xb" });
+  t.same(tracker.announced()?.block, chain.block(11).block, "as the validator wrote it");
+  t.equal(tracker.blockNumberAnswer(), '"0xb"');
+  const subscribe = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}';
+  t.same([one.messages, two.messages], [[subscribe], [subscribe]]);
+  t.same(
+    tracker.status().map(({ identity, source, height, lag }) => ({ identity, source, height, lag })),
+    Array.from({ length: 2 }, () => ({ identity: "ours", source: "newHeads", height: 11, lag: 0 })),
+  );
+});
+
+test("a validator without a WebSocket is polled, and blocks between two polls are fetched", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10, webSocket: "none" });
+  const tracker = startTracker(t, { validators: [node] });
+  await until(() => tracker.announced()?.number === 10n, "the first head");
+  node.become({ height: 30 });
+  t.ok(await tracker.waitFor(30n, 1000));
+  t.same(
+    tracker.heads.map(({ number, skipped }) => [Number(number), Number(skipped)]),
+    Array.from({ length: 21 }, (_, index) => [10 + index, 0]),
+  );
+  t.equal(tracker.status()[0]?.source, "polling");
+  t.equal(tracker.said("no heads by WebSocket, polling").length, 1, "said once, however often it is tried");
+});
+
+test("`none` keeps a validator from being asked for a WebSocket", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const tracker = startTracker(t, { validators: [{ url: node.url, wsUrl: "none" }] });
+  await until(() => tracker.announced()?.number === 10n, "the first head");
+  node.become({ height: 11 });
+  t.ok(await tracker.waitFor(11n, 1000));
+  t.equal(node.subscriptions(), 0);
+});
+
+test("a WebSocket that falls silent is noticed: heads come by polling and it is made anew", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const limits = { socketSilentMs: 300, socketRetryMinMs: 50 };
+  const tracker = startTracker(t, { validators: [node], limits });
+  await until(() => tracker.announced()?.number === 10n && node.subscriptions() === 1, "a subscription");
+  node.faults.silent = true;
+  const began = performance.now();
+  while (performance.now() - began < 1500) {
+    node.mine();
+    t.ok(await tracker.waitFor(BigInt(10 + tracker.heads.length), 1000), "no head is missed");
+  }
+  t.ok(node.subscriptions() > 1);
+  t.match(tracker.status()[0], { source: "polling", eligible: true });
+  node.faults.silent = false;
+  await until(() => {
+    node.mine();
+    return tracker.status()[0]?.source === "newHeads";
+  }, "heads by WebSocket again");
+  t.ok((tracker.status()[0]?.wsReconnects ?? 0) >= 1);
+});
+
+test("a port that takes the handshake and never answers it costs nothing but the WebSocket", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10, webSocket: "stuck" });
+  const tracker = startTracker(t, { validators: [node], limits: { handshakeTimeoutMs: 100 } });
+  await until(() => tracker.said("no heads by WebSocket, polling").length === 1, "the handshake is given up");
+  node.become({ height: 11 });
+  t.ok(await tracker.waitFor(11n, 1000));
+  t.ok(node.connections() <= 3, "connections that were given up are closed");
+});
+
+test("messages that are no heads, or too large, end the WebSocket and nothing else", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const limits = { ...rareProbes, socketRetryMinMs: 20, messageBytesMax: 100_000 };
+  const tracker = startTracker(t, { validators: [node], limits });
+  const junk = [
+    "{",
+    "[]",
+    "null",
+    '{"id":1}',
+    '{"method":"eth_subscription","params":{"subscription":"0x5"}}',
+  ];
+  const badHead = { ...chain.block(12).block, number: "0x012" };
+  junk.push(JSON.stringify({ method: "eth_subscription", params: { subscription: "0x5", result: badHead } }));
+  junk.push(`"${"x".repeat(200_000)}"`);
+  for (const [round, text] of junk.entries()) {
+    await until(() => node.subscriptions() === round + 1, `a subscription after ${text.slice(0, 20)}`);
+    node.push(text);
+  }
+  await until(() => node.subscriptions() === junk.length + 1, "a subscription at last");
+  await until(() => tracker.announced() !== undefined, "the head");
+  t.equal(tracker.announced()?.number, 10n);
+  t.equal(tracker.eligible(), "0");
+});
+
+test("a validator that dies and comes back counts again at once, by a new WebSocket", async (t) => {
+  const nodes = [];
+  for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
+  const tracker = startTracker(t, { validators: nodes });
+  await until(() => tracker.eligible() === "012", "all count");
+  const [first, ...others] = nodes;
+  await first?.die();
+  await until(() => tracker.eligible() === "12", "the dead one is out", 1000);
+  for (const node of others) node.mine();
+  t.ok(await tracker.waitFor(11n, 1000));
+  first?.become({ height: 11 });
+  await first?.comeBack();
+  await until(() => tracker.eligible() === "012", "it is back", 1500);
+  await until(() => tracker.status()[0]?.wsReconnects === 1, "its WebSocket too");
+  t.same(tracker.epochs, []);
+  t.same(
+    tracker.heads.map(({ number }) => Number(number)),
+    [10, 11],
+  );
+});
+
+test("a validator that comes back on another chain is not believed for a moment", async (t) => {
+  const foreign = createScriptedChain("foreign");
+  for (const change of [{ chain: foreign, height: 12 }, { chainId: 1 }]) {
+    const nodes = [];
+    for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
+    const tracker = startTracker(t, { validators: nodes });
+    await until(
+      () => tracker.eligible() === "012" && nodes.every((node) => node.subscriptions() === 1),
+      "all",
+    );
+    const [first, ...others] = nodes;
+    await first?.die();
+    await until(() => tracker.eligible() === "12", "the dead one is out");
+    first?.become(change);
+    await first?.comeBack();
+    await until(() => first?.subscriptions() === 2, "its WebSocket is back");
+    first?.mine();
+    first?.mine();
+    for (const node of others) node.mine();
+    t.ok(await tracker.waitFor(11n, 1000));
+    await until(() => tracker.status()[0]?.identity === "foreign", "it is found out");
+    t.equal(tracker.eligible(), "12");
+    t.equal(tracker.heightOf("0"), undefined);
+    t.notOk(tracker.hasReached("0", 1n));
+    t.ok(tracker.heads.every(({ number, hash }) => hash === chain.block(Number(number)).hash));
+    t.equal(tracker.said("validator is of another chain, not counted").length, 1, "said once");
+    first?.become({ chain, height: 11, chainId: 8845 });
+    await until(() => tracker.eligible() === "012", "it is ours again");
+    await tracker.stop();
+  }
+});
+
+test("a validator that hangs is out, costs the others nothing and does not hold up the stop", async (t) => {
+  const nodes = [];
+  for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
+  const limits = { probeTimeoutMs: 200, handshakeTimeoutMs: 200 };
+  const tracker = startTracker(t, { validators: nodes, limits });
+  await until(() => tracker.eligible() === "012", "all count");
+  const [first, ...others] = nodes;
+  if (first !== undefined) first.faults.hangs = true;
+  await until(() => tracker.eligible() === "12", "the one that hangs is out", 2000);
+  for (const node of others) node.mine();
+  t.ok(await tracker.waitFor(11n, 400), "its word is not waited for");
+  await tracker.stop();
+  await until(
+    () => nodes.every((node) => node.connections() === 0),
+    "no connection is left, hung or not",
+    1000,
+  );
+});
+
+test("answers that are none put a validator out, and good ones bring it back", async (t) => {
+  const bodies = ["", "{", "null", "[]", "[1,2,3]", '[{"id":0,"result":"0x228d"}]', '{"id":0,"result":null}'];
+  bodies.push(JSON.stringify([0, 1, 2].map((id) => ({ id, result: "0x228d" }))));
+  const node = await startStubNode(t, { chain, height: 10 });
+  const other = await startStubNode(t, { chain, height: 10 });
+  const tracker = startTracker(t, { validators: [node, other] });
+  for (const body of bodies) {
+    await until(() => tracker.eligible() === "01", "both count");
+    node.faults.body = body;
+    await until(() => tracker.eligible() === "1", `it is out by ${body}`);
+    t.match(tracker.status()[0], { why: "no answer" });
+    node.faults.body = undefined;
+  }
+  t.equal(tracker.announced()?.number, 10n);
+});
+
+test("a validator that takes no arrays is asked call by call", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10, webSocket: "none" });
+  node.faults.refusesArrays = true;
+  const tracker = startTracker(t, { validators: [node] });
+  await until(() => tracker.announced()?.number === 10n, "the first head");
+  node.become({ height: 14 });
+  t.ok(await tracker.waitFor(14n, 1000));
+  t.equal(tracker.heads.length, 5);
+});
+
+test("who waits for a number is told when it is announced, or that it was not", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const tracker = startTracker(t, { validators: [node], limits: { waitersMax: 3 } });
+  t.ok(await tracker.waitFor(0n, 1000), "the first head is waited for like any other");
+  t.ok(await tracker.waitFor(10n, 0), "what is announced needs no wait");
+  t.notOk(await tracker.waitFor(11n, 50));
+  const waiting = [tracker.waitFor(11n, 5000), tracker.waitFor(12n, 5000), tracker.waitFor(13n, 5000)];
+  t.notOk(await tracker.waitFor(11n, 5000), "one too many is answered at once");
+  node.mine(2);
+  t.same(await Promise.all(waiting.slice(0, 2)), [true, true]);
+  await tracker.stop();
+  t.notOk(await waiting[2], "nobody is left waiting at the end");
+  t.notOk(await tracker.waitFor(13n, 5000));
+});
+
+test("a listener that throws keeps no other from its heads", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const tracker = startTracker(t, { validators: [node] });
+  tracker.onHead(() => {
+    throw new Error("a listener's fault");
+  });
+  const seen: bigint[] = [];
+  const end = tracker.onHead(({ number }) => seen.push(number));
+  t.ok(await tracker.waitFor(10n, 1000));
+  node.mine();
+  t.ok(await tracker.waitFor(11n, 1000));
+  end();
+  node.mine();
+  t.ok(await tracker.waitFor(12n, 1000));
+  t.same(seen, [10n, 11n]);
+  t.equal(tracker.said("a listener to heads failed").length, 3);
+});
+
+test("a chain that stands still is flagged while its validators answer, and reads go on", async (t) => {
+  const node = await startStubNode(t, { chain, height: 10 });
+  const tracker = startTracker(t, { validators: [node], limits: { stalledAfterMs: 300 } });
+  t.ok(await tracker.waitFor(10n, 1000));
+  t.notOk(tracker.isStalled());
+  await until(() => tracker.isStalled(), "stalled");
+  t.equal(tracker.eligible(), "0");
+  await until(() => tracker.said("the chain stands still").length === 1, "the log says it");
+  node.mine();
+  t.ok(await tracker.waitFor(11n, 1000));
+  t.notOk(tracker.isStalled());
+  t.equal(tracker.said("the chain goes on").length, 1);
+});

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Test } from "tap";
+import type { HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
+import { createHeadTracker, type HeadNews } from "../../../../gateway/upstream/head/head-tracker.ts";
+
+export type TrackerUnderTest = ReturnType<typeof startTracker>;
+
+/** A tracker with blocks every 200 ms unless told otherwise, and everything that it told; stopped when the test ends. */
+export function startTracker(
+  t: Test,
+  {
+    validators,
+    blockTimeMs = 200,
+    genesisHash,
+    limits = {},
+  }: {
+    validators: readonly { url: string; wsUrl?: string | undefined }[];
+    blockTimeMs?: number;
+    genesisHash?: string;
+    limits?: Partial<HeadLimits>;
+  },
+) {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  const say = (level: string) => (fields: Record<string, unknown>, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  const tracker = createHeadTracker({
+    validators: validators.map(({ url, wsUrl }, index) => ({ label: String(index), url, wsUrl })),
+    chainId: 8845n,
+    genesisHash,
+    blockTimeMs,
+    logger: { info: say("info"), warn: say("warn"), debug: say("debug"), error: say("error") },
+    limits,
+  });
+  t.teardown(tracker.stop);
+  const heads: HeadNews[] = [];
+  const epochs: string[] = [];
+  tracker.onHead((head) => heads.push(head));
+  tracker.onEpoch((reason) => epochs.push(reason));
+  return {
+    ...tracker,
+    heads,
+    epochs,
+    /** Lines of the log with these words. */
+    said: (message: string) => lines.filter((line) => line.message === message),
+    eligible: () =>
+      tracker
+        .status()
+        .filter(({ eligible }) => eligible)
+        .map(({ label }) => label)
+        .join(""),
+  };
+}
+
+/** Waits until it holds; the title says what was waited for in vain. */
+export async function until(holds: () => boolean, title: string, withinMs = 5000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!holds()) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${title}`);
+    await sleep(5);
+  }
+}

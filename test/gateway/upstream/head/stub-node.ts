@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Test } from "tap";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { ScriptedChain } from "./scripted-chain.ts";
+
+export type StubNode = Awaited<ReturnType<typeof startStubNode>>;
+
+type Call = { id: number; method: string; params: unknown[] };
+/** `stuck` takes the connection for a WebSocket and says nothing. */
+type WebSocketKind = "same" | "next" | "none" | "stuck";
+
+/**
+ * A node that is on a scripted chain, as far as a test says. Its WebSocket is on the same port (as anvil's), on the next
+ * one (as Besu's), or nowhere.
+ */
+export async function startStubNode(
+  t: Test,
+  options: { chain: ScriptedChain; height: number; webSocket?: WebSocketKind },
+) {
+  const { webSocket = "same" } = options;
+  const faults = { hangs: false, silent: false, refusesArrays: false, body: undefined as string | undefined };
+  const asked: string[] = [];
+  const messages: string[] = [];
+  const sockets = new Set<Socket>();
+  const upgraded = new WebSocketServer({ noServer: true });
+  let { chain, height } = options;
+  let chainId = 8845;
+  let ports: number[] = [];
+  let servers: Server[] = [];
+  let subscriptions = 0;
+
+  function result({ method, params }: Call): unknown {
+    asked.push(method);
+    if (method === "eth_chainId") return `0x${chainId.toString(16)}`;
+    if (method === "eth_blockNumber") return `0x${height.toString(16)}`;
+    const number = params[0] === "latest" ? height : Number(params[0]);
+    return number > height ? null : chain.block(number).block;
+  }
+
+  function answer(body: string): string {
+    if (faults.body !== undefined) return faults.body;
+    const request: Call | Call[] = JSON.parse(body);
+    const one = (call: Call) => ({ jsonrpc: "2.0", id: call.id, result: result(call) });
+    if (!Array.isArray(request)) return JSON.stringify(one(request));
+    if (!faults.refusesArrays) return JSON.stringify(request.map(one));
+    return '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}';
+  }
+
+  function httpServer(): Server {
+    return createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        if (faults.hangs) return;
+        if (request.method !== "POST") return response.writeHead(404).end();
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(answer(Buffer.concat(chunks).toString()));
+      });
+    });
+  }
+
+  function accept(socket: WebSocket): void {
+    socket.on("error", () => {});
+    socket.on("message", (data: Buffer) => {
+      messages.push(data.toString());
+      if (faults.hangs) return;
+      const { id }: Call = JSON.parse(data.toString());
+      subscriptions += 1;
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: "0x5" }));
+    });
+  }
+
+  function push(text: string): void {
+    if (faults.hangs || faults.silent) return;
+    for (const socket of upgraded.clients) socket.send(text);
+  }
+
+  function pushHead(number: number): void {
+    const params = { subscription: "0x5", result: chain.block(number).block };
+    push(JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params }));
+  }
+
+  async function comeBack(): Promise<void> {
+    for (;;) {
+      const first = await listen(httpServer(), ports[0] ?? 0);
+      const withNext = webSocket === "next" || webSocket === "stuck";
+      const second = withNext ? await listen(createServer(), first.port + 1).catch(() => undefined) : first;
+      // The next port belongs to somebody else: another pair is tried.
+      if (second === undefined) {
+        first.server.close();
+        continue;
+      }
+      servers = withNext ? [first.server, second.server] : [first.server];
+      ports = [first.port, second.port];
+      break;
+    }
+    for (const server of servers) {
+      server.on("connection", (socket: Socket) => {
+        sockets.add(socket);
+        socket.on("close", () => sockets.delete(socket));
+      });
+    }
+    if (webSocket === "none") return;
+    servers.at(-1)?.on("upgrade", (request, socket, head) => {
+      if (webSocket !== "stuck" && !faults.hangs) upgraded.handleUpgrade(request, socket, head, accept);
+    });
+  }
+
+  async function die(): Promise<void> {
+    const closing = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const socket of sockets) socket.destroy();
+    servers = [];
+    await Promise.all(closing);
+  }
+
+  t.teardown(die);
+  await comeBack();
+  return {
+    url: `http://127.0.0.1:${ports[0]}`,
+    wsUrl: `ws://127.0.0.1:${ports[1]}`,
+    faults,
+    /** Methods asked over HTTP, in order. */
+    asked,
+    /** What came over the WebSocket. */
+    messages,
+    subscriptions: () => subscriptions,
+    connections: () => sockets.size,
+    /** Blocks come, and each is told to who subscribed. */
+    mine(blocks = 1): void {
+      for (let mined = 0; mined < blocks; mined += 1) {
+        height += 1;
+        pushHead(height);
+      }
+    },
+    /** It has another chain or height from now on, and tells nobody. */
+    become(next: { chain?: ScriptedChain; height?: number; chainId?: number }): void {
+      ({ chain = chain, height = height, chainId = chainId } = next);
+    },
+    push,
+    die,
+    comeBack,
+  };
+}
+
+async function listen(server: Server, port: number): Promise<{ server: Server; port: number }> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
+}

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { startAnvil as startNode } from "../../scripts/dev/start-anvil.ts";
+import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+
+export type AnvilUnderTest = {
+  url: string;
+  port: number;
+  pid: number;
+  /** Rejects where the node answers with an error. */
+  rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
+  stop(): Promise<void>;
+};
+
+/** A real dev chain on a free loopback port. It makes a block for each transaction unless given a block time. */
+export async function startAnvil(
+  t: Test,
+  {
+    chainId = 8845,
+    blockTimeSeconds,
+    genesisTimestampSeconds,
+  }: { chainId?: number; blockTimeSeconds?: number; genesisTimestampSeconds?: number } = {},
+): Promise<AnvilUnderTest> {
+  const cacheFolder = await mkdtemp(join(tmpdir(), "tollgate-anvil-"));
+  const watch = await startParentWatch();
+  const node = await startNode({
+    ...{ env: process.env, port: 0, chainId, cacheFolder },
+    blockTimeSeconds: blockTimeSeconds ?? "on demand",
+    ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
+    onLine: () => {},
+    onChild: ({ pid }) => watch.remember(pid),
+  });
+  if ("failed" in node) throw new Error(node.failed);
+  const stop = async () => {
+    node.child.kill();
+    await node.child.ended;
+  };
+  t.teardown(async () => {
+    await stop();
+    await watch.stop();
+    await rm(cacheFolder, { recursive: true, force: true });
+  });
+  return {
+    url: node.url,
+    port: node.port,
+    pid: node.child.pid,
+    rpc: (method, params = []) => node.rpc(method, params),
+    stop,
+  };
+}
