@@ -7,7 +7,7 @@ export function registerLimiterMetrics({
   limiter,
 }: {
   registry: Registry;
-  limiter: Limiter;
+  limiter: Pick<Limiter, "state" | "stats" | "keysWithLease">;
 }): void {
   new Gauge({
     name: "tollgate_limits_degraded",

@@ -1,4 +1,6 @@
 import type { Registry } from "prom-client";
+import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
+import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
 
@@ -36,8 +38,16 @@ function errorsTable(): string {
 }
 
 function gatewayMetricsTable(): string {
+  return metricsTable(gatewayRegistry());
+}
+
+/** Every metric that a gateway registers, without a gateway: nothing asks these for their values. */
+export function gatewayRegistry(): Registry {
   const { registry } = createGatewayMetrics();
-  return metricsTable(registry);
+  const state = () => ({ answers: true, since: 0, reason: undefined });
+  const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
+  registerLimiterMetrics({ registry, limiter });
+  return registry;
 }
 
 /** Our own names; the ones of the Node.js process that prom-client adds are its to document. */
