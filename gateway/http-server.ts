@@ -43,9 +43,19 @@ export type Reply = {
   status: number;
   /** Besides Content-Length and Date, which the server writes. */
   headers: Readonly<Record<string, string>>;
-  body: Uint8Array | string | undefined;
+  body: Uint8Array | string | StreamedBody | undefined;
   /** Close the connection after the answer. */
   close?: boolean;
+};
+
+/** A body whose rest is still on its way. It stands still until `start`; after `abort` nothing is called any more. */
+export type StreamedBody = {
+  first: Uint8Array;
+  /** `onEnd` or `onFailure` comes last. */
+  start(reader: { onChunk(chunk: Uint8Array): void; onEnd(): void; onFailure(): void }): void;
+  pause(): void;
+  resume(): void;
+  abort(): void;
 };
 
 export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
@@ -119,16 +129,31 @@ export async function startHttpServer({
       peerAddress: () => (aborted ? "" : Buffer.from(res.getRemoteAddressAsText()).toString()),
     };
     handle(exchange).then((reply) => {
-      if (aborted) return finish();
+      if (aborted) {
+        if (isStream(reply.body)) reply.body.abort();
+        finish();
+        return;
+      }
       // An answer counts as on its way until its last byte is handed to the kernel, or nobody wants it any more.
-      onAbort = finish;
-      writeReply({
-        res,
-        reply: stopping ? { ...reply, close: true } : reply,
-        isHead: head.method === "HEAD",
-        isGone: () => aborted,
-        finish,
-      });
+      const { body } = reply;
+      onAbort = () => {
+        if (isStream(body)) body.abort();
+        finish();
+      };
+      const close = stopping || reply.close === true;
+      if (isStream(body)) {
+        writeStream({ res, reply, body, isGone: () => aborted, finish });
+      } else {
+        writeReply({
+          res,
+          reply,
+          body,
+          close,
+          isHead: head.method === "HEAD",
+          isGone: () => aborted,
+          finish,
+        });
+      }
     });
   });
 
@@ -248,13 +273,17 @@ const pieceBytesMax = 64 * 1024;
 
 function writeReply({
   res,
-  reply: { status, headers, body, close = false },
+  reply: { status, headers },
+  body,
+  close,
   isHead,
   isGone,
   finish,
 }: {
   res: HttpResponse;
   reply: Reply;
+  body: Uint8Array | string | undefined;
+  close: boolean;
   /** RFC 9110 section 9.3.2: the head of the answer alone. */
   isHead: boolean;
   isGone: () => boolean;
@@ -309,6 +338,51 @@ function writeLarge({
     const [more, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length);
     if (isNowDone) done();
     return more;
+  });
+}
+
+function isStream(body: Reply["body"]): body is StreamedBody {
+  return typeof body === "object" && "start" in body;
+}
+
+/** Passes a stream on at the pace of its reader. One that breaks off ends in a reset: its end must not look whole. */
+function writeStream({
+  res,
+  reply: { status, headers },
+  body,
+  isGone,
+  finish,
+}: {
+  res: HttpResponse;
+  reply: Reply;
+  body: StreamedBody;
+  isGone: () => boolean;
+  finish: () => void;
+}): void {
+  res.cork(() => {
+    res.writeStatus(statusLines[status] ?? String(status));
+    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    res.write(body.first);
+  });
+  res.onWritable(() => {
+    body.resume();
+    return true;
+  });
+  body.start({
+    onChunk(chunk) {
+      if (isGone()) return;
+      res.cork(() => {
+        if (!res.write(chunk)) body.pause();
+      });
+    },
+    onEnd() {
+      if (!isGone()) res.cork(() => res.end());
+      finish();
+    },
+    onFailure() {
+      if (!isGone()) res.close();
+      finish();
+    },
   });
 }
 

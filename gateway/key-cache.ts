@@ -5,6 +5,8 @@ import type { FoundKey, KeyStore } from "../lib/key-store/key-store.ts";
 export type KnownKey = { key: FoundKey; readAtMs: number };
 
 export type KeyCache = {
+  /** The record from memory, where it is there and may still be believed. */
+  known(hash: string): KnownKey | undefined;
   /**
    * The record of a key by the SHA-256 of its secret: from memory at once, else from Redis. `"unavailable"`: Redis does
    * not answer and the key was not read within the last 5 minutes.
@@ -75,6 +77,10 @@ export function createKeyCache({
   }
 
   return {
+    known(hash) {
+      const entry = entries.get(hash);
+      return entry !== undefined && isFresh(entry, monotonicMs()) ? entry.known : undefined;
+    },
     find(hash) {
       const entry = entries.get(hash);
       if (entry !== undefined && isFresh(entry, monotonicMs())) return entry.known;

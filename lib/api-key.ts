@@ -70,8 +70,15 @@ export function createKeyId({
   return `k_${base62(value, 12)}`;
 }
 
+/** By numbers, since a gateway checks many keys: with the bigints of `base62` a check takes twice as long. */
 function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), checksumChars);
+  let rest = crc32(text);
+  let digits = "";
+  for (let index = 0; index < checksumChars; index += 1) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
 }
 
 function base62(value: bigint, chars: number): string {

@@ -86,11 +86,15 @@ export const teamSettingsSchema = z.strictObject({
   origins: originsSchema.exactOptional(),
 });
 
+/** Unix milliseconds as a script can compare them; checked before, because a script that fails has written half. */
+export const timeMsSchema = z.int().min(0).max(8_640_000_000_000_000);
+
 const profileSchema = z.enum(["development", "production"]);
 const timeSchema = z
   .string()
-  .regex(/^\d{1,15}$/, "expected milliseconds")
-  .transform(Number);
+  .regex(/^\d{1,16}$/, "expected milliseconds")
+  .transform(Number)
+  .pipe(timeMsSchema);
 
 /** The hash's fields are texts. Lists are joined by commas, which neither a permission nor an origin can contain. */
 const recordSchema = z.object({

@@ -50,30 +50,31 @@ return 'created'
 /**
  * KEYS record, new record, ids, version. ARGV channel, hash, new hash, new id, now, end of the overlap, expiry of the
  * new key or '' for that of the old one, records at most. The new record is the old one but for what names the key.
+ * Answers {'rotated', fields of the new record, fields of the old one}, {'alreadyRotated', id}, or {the reason}: the
+ * records come in the same answer, because a secret whose record could not be read afterwards would be lost.
  */
 export const rotateScript = defineScript(`${announce}
-local channel, hash, newHash, newId, now, overlapEnd, newExpiry = unpack(ARGV, 1, 7)
-local state = redis.call('HMGET', KEYS[1], 'id', 'rotatedTo', 'revokedAtMs', 'expiresAtMs')
-local id, rotatedTo, revokedAt, expiresAt = unpack(state)
-if not id then return 'unknown' end
-if revokedAt then return 'revoked' end
-if rotatedTo then return 'alreadyRotated' end
-if expiresAt and tonumber(expiresAt) <= tonumber(now) then return 'expired' end
-if redis.call('EXISTS', KEYS[2]) == 1 then return 'duplicateHash' end
-if redis.call('HEXISTS', KEYS[3], newId) == 1 then return 'duplicateId' end
-if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[8]) then return 'tooMany' end
+local channel, hash, newHash, newId, now, overlapEnd, newExpiry, recordsMax = unpack(ARGV)
+local id, rotatedTo, revokedAt, expiresAt =
+  unpack(redis.call('HMGET', KEYS[1], 'id', 'rotatedTo', 'revokedAtMs', 'expiresAtMs'))
+if not id then return {'unknown'} end
+if revokedAt then return {'revoked'} end
+if rotatedTo then return {'alreadyRotated', rotatedTo} end
+if expiresAt and tonumber(expiresAt) <= tonumber(now) then return {'expired'} end
+if redis.call('EXISTS', KEYS[2]) == 1 then return {'duplicateHash'} end
+if redis.call('HEXISTS', KEYS[3], newId) == 1 then return {'duplicateId'} end
+if redis.call('HLEN', KEYS[3]) >= tonumber(recordsMax) then return {'tooMany'} end
+local endsByOverlap = not expiresAt or tonumber(overlapEnd) < tonumber(expiresAt)
 redis.call('HSET', KEYS[2], unpack(redis.call('HGETALL', KEYS[1])))
 redis.call('HDEL', KEYS[2], 'seededFor')
 redis.call('HSET', KEYS[2], 'id', newId, 'createdAtMs', now, 'rotatedFrom', id)
 if newExpiry ~= '' then redis.call('HSET', KEYS[2], 'expiresAtMs', newExpiry) end
 redis.call('HSET', KEYS[3], newId, newHash)
 redis.call('HSET', KEYS[1], 'rotatedTo', newId)
-if not expiresAt or tonumber(overlapEnd) < tonumber(expiresAt) then
-  redis.call('HSET', KEYS[1], 'expiresAtMs', overlapEnd)
-end
+if endsByOverlap then redis.call('HSET', KEYS[1], 'expiresAtMs', overlapEnd) end
 announce(KEYS[4], channel, 'hash', newHash)
 announce(KEYS[4], channel, 'hash', hash)
-return 'rotated'
+return {'rotated', redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[1])}
 `);
 
 /** KEYS record, version. ARGV channel, hash, now. The first revocation's time stays. */

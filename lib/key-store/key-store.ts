@@ -10,6 +10,7 @@ import {
   parseKeyRecord,
   parseTeamSettings,
   type TeamSettings,
+  timeMsSchema,
 } from "./key-record.ts";
 import { createScript, findScript, revokeScript, rotateScript } from "./key-scripts.ts";
 import { runScript, type Script } from "./run-script.ts";
@@ -96,7 +97,7 @@ export function createKeyStore({
         hash: hashApiKey(secret),
         profile,
         createdAtMs: await store.nowMs(),
-        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+        ...(expiresAtMs === undefined ? {} : { expiresAtMs: timeMsSchema.parse(expiresAtMs) }),
       };
       const outcome = await run(
         createScript,
@@ -149,27 +150,23 @@ export function createKeyStore({
       const secret = createApiKey({ profile: old.profile, ...random });
       const newHash = hashApiKey(secret);
       const nowMs = await store.nowMs();
-      const outcome = await run(
+      const endMs = timeMsSchema.parse(nowMs + overlapMs);
+      const expiry = expiresAtMs === undefined ? "" : timeMsSchema.parse(expiresAtMs);
+      const answer = await run(
         rotateScript,
         [keyRecordKey(old.hash), keyRecordKey(newHash), keyIdsKey, keyVersionKey],
-        [
-          keyChangesChannel,
-          old.hash,
-          newHash,
-          createKeyId(random),
-          nowMs,
-          nowMs + overlapMs,
-          expiresAtMs ?? "",
-          keysMax,
-        ],
+        [keyChangesChannel, old.hash, newHash, createKeyId(random), nowMs, endMs, expiry, keysMax],
       );
+      const [outcome, next, previous] = Array.isArray(answer) ? answer : [];
       if (outcome === "rotated") {
-        const [key, previous] = await Promise.all([readRecord(newHash), readRecord(old.hash)]);
-        return { outcome, secret, key, previous };
+        return {
+          outcome,
+          secret,
+          key: parseKeyRecord(newHash, next),
+          previous: parseKeyRecord(old.hash, previous),
+        };
       }
-      if (outcome === "alreadyRotated") {
-        return { outcome, rotatedTo: (await readRecord(old.hash)).rotatedTo ?? "" };
-      }
+      if (outcome === "alreadyRotated") return { outcome, rotatedTo: String(next) };
       return refused(outcome, rotateRefusals);
     },
 

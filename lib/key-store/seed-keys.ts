@@ -1,7 +1,13 @@
 import type { Redis } from "ioredis";
 import { checkApiKey, createKeyId, hashApiKey, type Profile } from "../api-key.ts";
 import { keyChangesChannel, keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../redis-keys.ts";
-import { type KeyRecord, keyRecordToFields, keySettingsSchema, type Permission } from "./key-record.ts";
+import {
+  type KeyRecord,
+  keyRecordToFields,
+  keySettingsSchema,
+  type Permission,
+  timeMsSchema,
+} from "./key-record.ts";
 import { seedScript, unseedScript } from "./key-scripts.ts";
 import { runScript } from "./run-script.ts";
 
@@ -108,7 +114,7 @@ function readSeed({ secret, label, team, permissions, limitPerMinute, origins, q
     expiresAtMs: "",
     ...keyRecordToFields({
       ...settings,
-      ...(expiresAtMs === undefined ? {} : { expiresAtMs: Math.max(0, expiresAtMs) }),
+      ...(expiresAtMs === undefined ? {} : { expiresAtMs: timeMsSchema.parse(expiresAtMs) }),
     }),
   };
   return { hash: hashApiKey(secret), team, fields };

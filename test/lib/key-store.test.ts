@@ -3,7 +3,7 @@ import t from "tap";
 import { checkApiKey, hashApiKey } from "../../lib/api-key.ts";
 import { CorruptKeyRecordError } from "../../lib/key-store/key-record.ts";
 import { keyRefusal } from "../../lib/key-store/key-refusal.ts";
-import { createKeyStore } from "../../lib/key-store/key-store.ts";
+import { createKeyStore, keysMax } from "../../lib/key-store/key-store.ts";
 import { keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../../lib/redis-keys.ts";
 import { acmeKey, dump, mustCreate, mustFind, startKeyRig } from "./key-store-rig.ts";
 
@@ -152,6 +152,18 @@ t.test("a key of a team that is not there is refused and changes nothing", async
   t.equal(await dump(redis), before);
 });
 
+t.test("there are never more records than may be", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const filled = Array.from({ length: keysMax - 2 }, (_, index) => [`k_filler${index}`, key.hash]);
+  await redis.hset(keyIdsKey, Object.fromEntries(filled));
+  await mustCreate(store);
+  t.strictSame(await store.create({ ...acmeKey, profile: "production" }), { outcome: "tooMany" });
+  t.strictSame(await store.rotate({ id: key.id, overlapMs: hourMs }), { outcome: "tooMany" });
+  t.equal(await redis.hlen(keyIdsKey), keysMax);
+  t.notOk("rotatedTo" in ((await store.show(key.id)) ?? {}));
+});
+
 t.test("settings that no key can have are refused before Redis is asked", async (t) => {
   const { store, redis } = await startKeyRig(t);
   const before = await dump(redis);
@@ -170,6 +182,8 @@ t.test("settings that no key can have are refused before Redis is asked", async 
     { origins: ["https://a.example,https://b.example"] },
     { origins: ["*"] },
     { origins: ["HTTPS://A.example"] },
+    { expiresAtMs: Number.NaN },
+    { expiresAtMs: -1 },
   ];
   for (const settings of wrong) {
     await t.rejects(
@@ -266,6 +280,16 @@ t.test("a key that is rotated, revoked or expired cannot be rotated, and nothing
   });
   t.strictSame(await store.rotate({ id: revoked.key.id, overlapMs: hourMs }), { outcome: "revoked" });
   t.strictSame(await store.rotate({ id: expired.key.id, overlapMs: hourMs }), { outcome: "expired" });
+  t.equal(await dump(redis), before);
+});
+
+t.test("a rotation with a time that is none changes nothing", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const before = await dump(redis);
+  for (const times of [{ overlapMs: Number.NaN }, { overlapMs: 0.5 }, { overlapMs: 0, expiresAtMs: 1e300 }]) {
+    await t.rejects(store.rotate({ id: key.id, ...times }), { name: "ZodError" });
+  }
   t.equal(await dump(redis), before);
 });
 

@@ -1,0 +1,9 @@
+import { runKeys } from "./run-keys.ts";
+
+/** `npm run keys -- create|list|show|rotate|revoke|team …`: gives out, lists and takes back the gateway's API keys. */
+process.exitCode = await runKeys({
+  args: process.argv.slice(2),
+  env: process.env,
+  print: (text) => process.stdout.write(`${text}\n`),
+  note: (text) => process.stderr.write(`${text}\n`),
+});
