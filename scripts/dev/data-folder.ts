@@ -1,0 +1,131 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { processIdentity } from "./process-identity.ts";
+
+export type DataFolder = {
+  readonly redis: string;
+  readonly chain: string;
+  /** Remembers a child, so that a later start waits for it where this one was killed. */
+  remember(child: { name: string; pid: number }): void;
+  /** Lets the next one in. */
+  release(): Promise<void>;
+};
+
+/** Our own folders and nothing else: --reset must not remove what somebody else put into .data. */
+const ownFolders = ["redis", "anvil"];
+/** A killed start's children are stopped by the watcher; that long a new start waits for it. */
+const orphansWithinMs = 15_000;
+const orphansPollMs = 100;
+
+const runningProcess = z.object({ name: z.string(), pid: z.int().positive(), identity: z.string() });
+const runningFile = z.object({ owner: runningProcess, children: z.array(runningProcess) });
+
+type Running = z.output<typeof runningFile>;
+
+/**
+ * Takes `.data` for one `npm start`: two at once would write into the same Redis and chain files. With `reset`, what
+ * earlier starts left is removed.
+ *
+ * @returns the folder, or why it cannot be had.
+ */
+export async function openDataFolder({
+  folder,
+  pid,
+  reset,
+  say,
+}: {
+  folder: string;
+  pid: number;
+  reset: boolean;
+  say: (text: string) => void;
+}): Promise<DataFolder | { refused: string }> {
+  const file = join(folder, "running.json");
+  await mkdir(folder, { recursive: true });
+  const refused = await whoRuns({ file, folder, say });
+  if (refused !== undefined) return { refused };
+
+  const owner = { name: "npm start", pid, identity: (await processIdentity(pid)) ?? "" };
+  const running: Running = { owner, children: [] };
+  await rm(file, { force: true });
+  const taken = await writeFile(file, JSON.stringify(running), { flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
+  if (!taken) return { refused: `another npm start has just begun here (${file})` };
+  if (reset) {
+    await Promise.all(ownFolders.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+  }
+  let written = Promise.resolve();
+  const add = async (child: { name: string; pid: number }) => {
+    running.children.push({ ...child, identity: (await processIdentity(child.pid)) ?? "" });
+    await writeFile(`${file}.new`, JSON.stringify(running));
+    await rename(`${file}.new`, file);
+  };
+  const [redis, chain] = [join(folder, "redis"), join(folder, "anvil")];
+  await Promise.all([redis, chain].map((path) => mkdir(path, { recursive: true })));
+  return {
+    redis,
+    chain,
+    remember({ name, pid }) {
+      written = written
+        .then(() => add({ name, pid }))
+        .catch((error: unknown) => say(`${file} could not be written: ${error}`));
+    },
+    async release() {
+      await written;
+      await rm(file, { force: true });
+    },
+  };
+}
+
+/** Waits for the children of a start that was killed; says who is in the way otherwise. */
+async function whoRuns({
+  file,
+  folder,
+  say,
+}: {
+  file: string;
+  folder: string;
+  say: (text: string) => void;
+}): Promise<string | undefined> {
+  const left = await readRunning(file);
+  if (left === undefined) return undefined;
+  if (await lives(left.owner)) {
+    return `npm start is running already with ${folder} (process ${left.owner.pid}): end it with Ctrl-C there, or kill ${left.owner.pid}`;
+  }
+  const giveUpAt = Date.now() + orphansWithinMs;
+  for (let first = true; ; first = false) {
+    const alive = await living(left.children);
+    if (alive.length === 0) return undefined;
+    if (first) say(`Waiting for what an earlier npm start left running: ${namesOf(alive)}.`);
+    if (Date.now() > giveUpAt) {
+      const pids = alive.map(({ pid }) => pid).join(" ");
+      return `an earlier npm start was killed and these still run: ${namesOf(alive)}; end them with: kill ${pids}`;
+    }
+    await sleep(orphansPollMs);
+  }
+}
+
+function namesOf(processes: Running["children"]): string {
+  return processes.map(({ name, pid }) => `${name} (process ${pid})`).join(", ");
+}
+
+async function living(processes: Running["children"]): Promise<Running["children"]> {
+  const alive = await Promise.all(processes.map(lives));
+  return processes.filter((_process, index) => alive[index]);
+}
+
+async function lives({ pid, identity }: Running["owner"]): Promise<boolean> {
+  return (await processIdentity(pid)) === identity;
+}
+
+/** A file that cannot be read is as none: it was cut by a crash, and the ports tell of what still runs. */
+async function readRunning(file: string): Promise<Running | undefined> {
+  try {
+    return runningFile.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { runChild } from "./run-child.ts";
+import type { Service, ServiceRow } from "./service.ts";
+
+/** A process of ours: `main` run with `--config FILE`, ready when its ops server says so. */
+export type ProcessDescription = {
+  name: string;
+  /** The path of its main.ts. */
+  main: string;
+  configFile: string;
+  host: string;
+  port: number;
+  ops: { host: string; port: number };
+  /** Longer than what it needs itself to end in order. */
+  endWithinMs: number;
+};
+
+const readyWithinMs = 60_000;
+const readyAskTimeoutMs = 1000;
+const readyPollMs = 20;
+
+export function processService({
+  description: { name, main, configFile, host, port, ops, endWithinMs },
+  nodeProgram,
+}: {
+  description: ProcessDescription;
+  nodeProgram: string;
+}): Service {
+  const readyUrl = `http://${reachable(ops.host)}:${ops.port}/readyz`;
+  const changeWith = (key: string) => `\`${key}\` in ${configFile}`;
+  return {
+    name,
+    ports: [
+      { host, port, owner: `the ${name}`, changeWith: changeWith("port") },
+      { ...ops, owner: `the ${name}'s ops server`, changeWith: changeWith("ops.port") },
+    ],
+    async start({ env, addresses, stopping, childLine, adopt }) {
+      const child = await runChild({
+        name,
+        program: nodeProgram,
+        args: ["--disable-warning=ExperimentalWarning", main, "--config", configFile],
+        env: {
+          // Lines for people, unless asked otherwise.
+          LOG_FORMAT: "pretty",
+          ...env,
+          ...{ REDIS_URL: addresses.redis, UPSTREAMS: addresses.chain },
+        },
+        onLine: (line) => childLine(name, line),
+      });
+      if ("failed" in child) return child;
+      adopt(child, { endWithinMs });
+      const giveUpAt = Date.now() + readyWithinMs;
+      while (child.running() && !stopping.aborted) {
+        if (await isReady(readyUrl)) return { rows: rows(), child };
+        if (Date.now() > giveUpAt) {
+          return { failed: `the ${name} is not ready after ${readyWithinMs / 1000} s (${readyUrl})` };
+        }
+        await sleep(readyPollMs);
+      }
+      return { failed: await child.obituary() };
+    },
+  };
+
+  function rows(): ServiceRow[] {
+    return [
+      { name, address: `http://${reachable(host)}:${port}/`, data: "in Redis" },
+      {
+        name: "",
+        address: `http://${reachable(ops.host)}:${ops.port}/status`,
+        data: "(ops: also /readyz, /metrics)",
+      },
+    ];
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(readyAskTimeoutMs) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A server on all addresses is reached on loopback. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { checkPorts } from "./check-ports.ts";
+import { openDataFolder } from "./data-folder.ts";
+import type { Output } from "./output.ts";
+import type { Child } from "./run-child.ts";
+import type { Service, ServiceContext, ServiceRow } from "./service.ts";
+import { startParentWatch } from "./watch-parent.ts";
+
+export type DevRun = {
+  /** 0 when it was asked to stop, 1 when something could not be started or ended by itself. */
+  exitCode: Promise<0 | 1>;
+  /** Ends everything in order. */
+  stop(): void;
+  /** Ends everything at once. */
+  kill(): void;
+};
+
+/** How it ended: asked to, or why nothing can go on. */
+type Outcome = "stop" | { failed: string };
+
+/** Brings up the services one after the other, prints the table, and waits until it is stopped or one of them ends. */
+export function runDev({
+  services,
+  env,
+  pid,
+  cwd,
+  reset,
+  output,
+  table,
+}: {
+  services: readonly Service[];
+  env: Readonly<Record<string, string | undefined>>;
+  pid: number;
+  cwd: string;
+  reset: boolean;
+  output: Output;
+  table: (rows: readonly ServiceRow[]) => string;
+}): DevRun {
+  const stopping = new AbortController();
+  const stopAsked = new Promise<"stop">((resolve) =>
+    stopping.signal.addEventListener("abort", () => resolve("stop"), { once: true }),
+  );
+  const children = new Set<Child>();
+  const stops: (() => Promise<void>)[] = [];
+
+  async function main(): Promise<0 | 1> {
+    const data = await openDataFolder({ folder: join(cwd, ".data"), pid, reset, say: output.say });
+    if ("refused" in data) return fail(data.refused);
+    try {
+      const problems = await checkPorts(services.flatMap(({ ports }) => ports));
+      if (problems.length > 0) return fail(problems.join("\n"));
+      return await upAndDown(data);
+    } finally {
+      await data.release();
+    }
+  }
+
+  async function upAndDown(data: ServiceContext["data"]): Promise<0 | 1> {
+    const watch = await startParentWatch();
+    const context: ServiceContext = {
+      ...{ env, data, addresses: {}, stopping: stopping.signal },
+      ...{ say: output.say, childLine: output.childLine },
+      adopt(child, { endWithinMs }) {
+        watch.remember(child.pid);
+        children.add(child);
+        stops.push(async () => void (await child.stop({ withinMs: endWithinMs })));
+        void child.ended.then(() => {
+          watch.forget(child.pid);
+          children.delete(child);
+        });
+        data.remember(child);
+      },
+      onStop: (stop) => void stops.push(stop),
+    };
+    const run = bringUpAndWait(context);
+    const outcome = await Promise.race([run, stopAsked]);
+    const exitCode = outcome === "stop" ? 0 : fail(outcome.failed);
+    if (outcome === "stop") output.say("\nStopping …");
+    stopping.abort();
+    await stopAll();
+    // A service that was just being started may have come up meanwhile.
+    await run;
+    await stopAll();
+    await watch.stop();
+    if (outcome === "stop") output.say("Everything has stopped; npm start resumes.");
+    return exitCode;
+  }
+
+  async function bringUpAndWait(context: ServiceContext): Promise<Outcome> {
+    const rows: ServiceRow[] = [];
+    const deaths: Promise<Outcome>[] = [];
+    for (const service of services) {
+      if (stopping.signal.aborted) return "stop";
+      const started = await service.start(context);
+      if ("failed" in started) return started;
+      rows.push(...started.rows);
+      if (started.child !== undefined) deaths.push(deathOf(started.child));
+    }
+    if (!stopping.signal.aborted) output.say(table(rows));
+    return Promise.race([stopAsked, ...deaths]);
+  }
+
+  async function stopAll(): Promise<void> {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
+  }
+
+  function fail(text: string): 1 {
+    output.say(`\nnpm start: ${text}`);
+    return 1;
+  }
+
+  return {
+    exitCode: main(),
+    stop: () => stopping.abort(),
+    kill() {
+      for (const child of children) child.kill();
+    },
+  };
+}
+
+async function deathOf(child: Child): Promise<Outcome> {
+  return { failed: `${await child.obituary()}\nNobody asked it to, so everything is stopped.` };
+}

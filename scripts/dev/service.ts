@@ -1,0 +1,39 @@
+import type { NeededPort } from "./check-ports.ts";
+import type { DataFolder } from "./data-folder.ts";
+import type { Child } from "./run-child.ts";
+
+/** A line of the printed table. */
+export type ServiceRow = { name: string; address: string; data: string };
+
+/** What `npm start` brings up as one of its parts. Each is started when those before it in the list are ready. */
+export type Service = {
+  name: string;
+  /** Looked at before anything is started. */
+  ports: readonly NeededPort[];
+  /** Resolves when the service can be used, or with why it cannot. */
+  start(context: ServiceContext): Promise<StartedService | { failed: string }>;
+};
+
+export type StartedService = {
+  rows: readonly ServiceRow[];
+  /** The process whose end, while nobody asked for it, ends everything. */
+  child?: Child;
+};
+
+export type ServiceContext = {
+  env: Readonly<Record<string, string | undefined>>;
+  data: DataFolder;
+  /** Addresses that services started before have put here for those after them. */
+  addresses: { redis?: string; chain?: string };
+  /** Aborted when everything is to be stopped: no need to wait any longer. */
+  stopping: AbortSignal;
+  say(text: string): void;
+  childLine(name: string, line: string): void;
+  /**
+   * Every child is given here as soon as it runs: it is ended when everything is, with SIGKILL after `endWithinMs`, and
+   * also where npm start is killed.
+   */
+  adopt(child: Child, options: { endWithinMs: number }): void;
+  /** What else is to be done in the end. The last that was given here is done first. */
+  onStop(stop: () => Promise<void>): void;
+};

@@ -1,0 +1,140 @@
+import { arch, platform } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { anvilProgram } from "./anvil-program.ts";
+import { type Child, runChild } from "./run-child.ts";
+
+export type RunningAnvil = {
+  url: string;
+  port: number;
+  child: Child;
+  /** Asks the node; rejects with its message where it answers with an error. */
+  rpc(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
+};
+
+export type AnvilOptions = {
+  env: Readonly<Record<string, string | undefined>>;
+  /** 0 takes a free one. */
+  port: number;
+  chainId: number;
+  /** "on demand": a block for each transaction, at once. */
+  blockTimeSeconds: number | "on demand";
+  /** A folder for states of older blocks that do not stay in memory. */
+  cacheFolder: string;
+  /** A chain that was saved before, as JSON. */
+  loadFile?: string | undefined;
+  /** Seconds since 1970; the genesis hash follows from it. Now unless told otherwise. */
+  genesisTimestampSeconds?: number;
+  onLine: (line: string) => void;
+  /** Told of the process as soon as there is one, before it answers. */
+  onChild?: (child: Child) => void;
+};
+
+const readyWithinMs = 30_000;
+const pollMs = 10;
+const rpcTimeoutMs = 10_000;
+
+/**
+ * States of older blocks that anvil keeps on disk, beside at least 10 in memory, so that a read at a block of the last
+ * two minutes is answered. Each holds the hashes of all blocks that were made in this run, so many of them would grow
+ * without bound. As it is, 12 000 blocks (7 hours) end at 70 MB of memory and 60 MB on disk, with 210 MB in between:
+ * anvil 1.7.1 begins with 1 500 states in memory wherever blocks come every 2 s or faster, whatever --prune-history says.
+ */
+const statesOnDiskMax = 64;
+
+/**
+ * Starts anvil with the numbers of the network: no base fee, price 0 accepted, Cancun, 30 M gas, and the ten public
+ * development accounts with 1 000 000 tokens each.
+ *
+ * @returns the running node, or why it could not be started.
+ */
+export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil | { failed: string }> {
+  let announced: (port: number) => void = () => {};
+  const listening = new Promise<number>((resolve) => {
+    announced = resolve;
+  });
+  let quiet = true;
+  const program = anvilProgram({ platform: platform(), arch: arch() });
+  const child = await runChild({
+    name: "chain",
+    program,
+    args: anvilArguments(options),
+    env: options.env,
+    onLine(line) {
+      // The banner before it has the public accounts and their keys: 60 lines that the README replaces.
+      const port = /^Listening on \S+:(\d+)$/.exec(line)?.[1];
+      if (port !== undefined) announced(Number(port));
+      if (!quiet && tells(line)) options.onLine(line);
+      if (port !== undefined) quiet = false;
+    },
+  });
+  if ("failed" in child) return child;
+  options.onChild?.(child);
+
+  const stopWaiting = new AbortController();
+  const first = await Promise.race([
+    listening,
+    child.ended,
+    sleep(readyWithinMs, "late" as const, { signal: stopWaiting.signal }),
+  ]);
+  stopWaiting.abort();
+  if (typeof first !== "number") {
+    await child.stop({ withinMs: 1000 });
+    return { failed: `the dev chain did not start: ${await child.obituary()}` };
+  }
+  const url = `http://127.0.0.1:${first}`;
+  const rpc = (method: string, params: readonly unknown[], timeoutMs = rpcTimeoutMs) =>
+    askNode({ url, method, params, timeoutMs });
+  while ((await rpc("eth_chainId", []).catch(() => undefined)) === undefined && child.running()) {
+    await sleep(pollMs);
+  }
+  return { url, port: first, child, rpc };
+}
+
+/** anvil prints the name of each call and three lines for each block; what stays is transactions and what they log. */
+function tells(line: string): boolean {
+  return !/^\s*$|^[a-z]+_\w+$|^ {4}(?:Block (?:Number|Hash|Time)|Request): /.test(line);
+}
+
+function anvilArguments(options: AnvilOptions): string[] {
+  const { port, chainId, blockTimeSeconds, cacheFolder, loadFile, genesisTimestampSeconds } = options;
+  return [
+    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId)],
+    ...["--hardfork", "cancun", "--gas-limit", "30000000", "--balance", "1000000"],
+    // Price 0 is accepted like this. With --disable-min-priority-fee, which would also make eth_gasPrice 0 as on Besu,
+    // anvil 1.7.1 refuses its own eth_sendTransaction ("max priority fee per gas higher than max fee per gas").
+    ...["--block-base-fee-per-gas", "0"],
+    ...(blockTimeSeconds === "on demand" ? [] : ["--block-time", String(blockTimeSeconds)]),
+    ...["--cache-path", cacheFolder, "--max-persisted-states", String(statesOnDiskMax)],
+    ...["--no-request-size-limit", "--color", "never"],
+    ...(loadFile === undefined ? [] : ["--load-state", loadFile]),
+    ...(genesisTimestampSeconds === undefined ? [] : ["--timestamp", String(genesisTimestampSeconds)]),
+  ];
+}
+
+const answerSchema = z.object({
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
+
+async function askNode({
+  url,
+  method,
+  params,
+  timeoutMs,
+}: {
+  url: string;
+  method: string;
+  params: readonly unknown[];
+  timeoutMs: number;
+}): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const { result, error } = answerSchema.parse(await response.json());
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+  return result;
+}

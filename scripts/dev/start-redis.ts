@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { freePort } from "./free-port.ts";
+import { type Child, runChild } from "./run-child.ts";
+
+export type RunningRedis = { url: string; port: number; child: Child };
+
+export type RedisOptions = {
+  program: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where its append-only file lives; "none" keeps nothing on disk. */
+  folder: string | "none";
+  /** Only for one that was there before; otherwise a free one is taken. */
+  port?: number;
+  onLine: (line: string) => void;
+  /** Told of the process as soon as there is one, before it answers. */
+  onChild?: (child: Child) => void;
+};
+
+const startsMax = 5;
+const pollMs = 10;
+/** A large append-only file takes time to be read. */
+const readyWithinMs = 60_000;
+const askTimeoutMs = 2000;
+
+/**
+ * Starts a Redis of our own on loopback. It resumes what `folder` holds, loses at most a second's writes when it is
+ * killed (`appendfsync everysec`), and refuses writes rather than dropping keys when memory is short (`noeviction`).
+ *
+ * @returns the running server, or why it could not be started.
+ */
+export async function startRedis(options: RedisOptions): Promise<RunningRedis | { failed: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    const started = await startOnce({ ...options, port });
+    if ("url" in started) return started;
+    const portWasTaken = options.port === undefined && started.failed.includes("Address already in use");
+    if (!portWasTaken || attempt === startsMax) return started;
+  }
+}
+
+async function startOnce({
+  program,
+  env,
+  folder,
+  port,
+  onLine,
+  onChild,
+}: RedisOptions & { port: number }): Promise<RunningRedis | { failed: string }> {
+  const child = await runChild({
+    name: "redis",
+    program,
+    args: redisArguments({ port, folder }),
+    env,
+    onLine,
+  });
+  if ("failed" in child) return child;
+  onChild?.(child);
+  const url = `redis://127.0.0.1:${port}`;
+  const giveUpAt = Date.now() + readyWithinMs;
+  while (child.running() && Date.now() < giveUpAt) {
+    const answer = await askRedis(url);
+    // Another server may have taken the port between our looking and our child's asking for it.
+    if ("info" in answer && answer.info.includes(`process_id:${child.pid}\r`)) {
+      if (answer.info.includes("loading:0")) return { url, port, child };
+    }
+    await sleep(pollMs);
+  }
+  await child.stop({ withinMs: 1000 });
+  return { failed: `${program} did not start: ${await child.obituary()}` };
+}
+
+/** What a Redis says of itself (its INFO), or why it does not answer. */
+export async function askRedis(url: string): Promise<{ info: string } | { failed: string }> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    enableReadyCheck: false,
+    connectTimeout: askTimeoutMs,
+    commandTimeout: askTimeoutMs,
+  });
+  // Without a listener ioredis prints its errors; the rejected command says the same.
+  redis.on("error", () => {});
+  try {
+    await redis.connect();
+    return { info: await redis.info() };
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function redisArguments({ port, folder }: { port: number; folder: string | "none" }): string[] {
+  return [
+    ...["--port", String(port), "--bind", "127.0.0.1", "--daemonize", "no", "--supervised", "no"],
+    ...["--save", "", "--maxmemory-policy", "noeviction", "--loglevel", "warning", "--logfile", ""],
+    ...(folder === "none"
+      ? ["--appendonly", "no"]
+      : ["--dir", folder, "--appendonly", "yes", "--appendfsync", "everysec"]),
+  ];
+}

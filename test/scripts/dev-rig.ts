@@ -1,0 +1,153 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+import { z } from "zod";
+import { freePort } from "../../scripts/dev/free-port.ts";
+import { processIdentity } from "../../scripts/dev/process-identity.ts";
+
+export type DevPorts = { gateway: number; ops: number; chain: number };
+
+export type DevUnderTest = {
+  pid: number;
+  ports: DevPorts;
+  /** All that it has printed so far. */
+  printed(): string;
+  /** Resolves when the text has been printed; rejects when it ended without it. */
+  prints(text: string): Promise<void>;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  signal(name: NodeJS.Signals): void;
+  /** The children that it started, by name. */
+  children(): Promise<Readonly<Record<string, number>>>;
+  chain(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** Asks the gateway with a development key. */
+  gateway(method: string): Promise<unknown>;
+  redisUrl(): Promise<string>;
+};
+
+const main = fileURLToPath(new URL("../../scripts/dev/main.ts", import.meta.url));
+const shippedConfig = fileURLToPath(new URL("../../config/gateway.yaml", import.meta.url));
+const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru";
+const lastPrinted = "Ctrl-C stops everything";
+const pollMs = 20;
+const goneWithinMs = 12_000;
+
+const runningFile = z.object({ children: z.array(z.object({ name: z.string(), pid: z.number() })) });
+const rpcAnswer = z.object({ result: z.unknown() });
+
+export async function freePorts(): Promise<DevPorts> {
+  return { gateway: await freePort(), ops: await freePort(), chain: await freePort() };
+}
+
+/** `npm start` in a folder of the test's own: the shipped configuration on free ports. Killed when the test ends. */
+export async function startDev(
+  t: Test,
+  {
+    folder,
+    args = [],
+    env = {},
+    ports,
+  }: {
+    folder: string;
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+    ports?: DevPorts;
+  },
+): Promise<DevUnderTest> {
+  const used = ports ?? (await freePorts());
+  const { REDIS_URL: _redis, FORCE_COLOR: _colour, ...inherited } = process.env;
+  const child = spawn(
+    process.execPath,
+    [
+      ...["--disable-warning=ExperimentalWarning", main],
+      ...["--config", shippedConfig, "--chain-port", String(used.chain), ...args],
+    ],
+    {
+      cwd: folder,
+      env: {
+        ...inherited,
+        NO_COLOR: "1",
+        ...{ GATEWAY_PORT: String(used.gateway), GATEWAY_OPS_PORT: String(used.ops) },
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+  }
+  let over = false;
+  const ended = once(child, "close").then(() => {
+    over = true;
+    return { code: child.exitCode, signal: child.signalCode };
+  });
+  const { pid = 0 } = child;
+  t.teardown(async () => {
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), goneWithinMs);
+    await ended;
+    clearTimeout(late);
+  });
+  return {
+    pid,
+    ports: used,
+    printed: () => text,
+    async prints(expected) {
+      while (!text.includes(expected)) {
+        if (over) throw new Error(`it ended without printing "${expected}":\n${text}`);
+        await sleep(pollMs);
+      }
+    },
+    ended,
+    signal: (name) => void child.kill(name),
+    async children() {
+      const file = await readFile(join(folder, ".data/running.json"), "utf8");
+      const { children } = runningFile.parse(JSON.parse(file));
+      return Object.fromEntries(children.map((child) => [child.name, child.pid]));
+    },
+    chain: (method, params = []) => ask({ url: `http://127.0.0.1:${used.chain}/`, method, params }),
+    gateway: (method) => ask({ url: `http://127.0.0.1:${used.gateway}/`, method, params: [] }),
+    redisUrl: async () => (await readFile(join(folder, ".data/redis/url"), "utf8")).trim(),
+  };
+}
+
+/** As `startDev`, and waits for the table. */
+export async function startedDev(t: Test, options: Parameters<typeof startDev>[1]): Promise<DevUnderTest> {
+  const dev = await startDev(t, options);
+  await dev.prints(lastPrinted);
+  return dev;
+}
+
+/** Waits until none of the processes runs any more; the names of those that stay. */
+export async function stillRunning(children: Readonly<Record<string, number>>): Promise<string[]> {
+  const giveUpAt = Date.now() + goneWithinMs;
+  for (;;) {
+    const identities = await Promise.all(Object.values(children).map(processIdentity));
+    const alive = Object.keys(children).filter((_name, index) => identities[index] !== undefined);
+    if (alive.length === 0 || Date.now() > giveUpAt) return alive;
+    await sleep(pollMs);
+  }
+}
+
+async function ask({
+  url,
+  method,
+  params,
+}: {
+  url: string;
+  method: string;
+  params: readonly unknown[];
+}): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-API-Key": coreKey },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  return rpcAnswer.parse(await response.json()).result;
+}
