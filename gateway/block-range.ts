@@ -7,7 +7,7 @@ import { type Refusal, refusal } from "./refusal.ts";
  * What was checked is what is forwarded: the parameters are written anew from the parsed value, so that a member that
  * was sent twice cannot mean one thing here and another to the validator.
  */
-export async function checkBlockRange({
+export function checkBlockRange({
   rule,
   paramsText,
   permissions,
@@ -17,8 +17,8 @@ export async function checkBlockRange({
   /** A JSON array as the bytes of UTF-8, one a character. */
   paramsText: string;
   permissions: readonly Permission[];
-  headNumber: () => Promise<bigint | undefined>;
-}): Promise<{ paramsText: string } | Refusal> {
+  headNumber: () => bigint | undefined;
+}): { paramsText: string } | Refusal {
   const params: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
   const filter: unknown = Array.isArray(params) ? params[0] : undefined;
   if (typeof filter !== "object" || filter === null || Array.isArray(filter)) {
@@ -40,7 +40,7 @@ export async function checkBlockRange({
     );
   }
   if (from === to) return canonical;
-  const head = from === "head" || to === "head" ? await headNumber() : 0n;
+  const head = from === "head" || to === "head" ? headNumber() : 0n;
   if (head === undefined)
     return refusal("upstream_unavailable", "No validator tells the latest block at the moment");
   const blocks = (to === "head" ? head : to) - (from === "head" ? head : from) + 1n;

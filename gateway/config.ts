@@ -3,11 +3,11 @@ import { z } from "zod";
 import { checkApiKey } from "../lib/api-key.ts";
 import { createClientAddress } from "../lib/client-address.ts";
 import { readConfig } from "../lib/read-config.ts";
+import { poolSettingsSchema } from "./upstream/pool/pool-settings.ts";
 
 export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
 export type ConfiguredKey = GatewayConfig["keys"][number];
 export type GatewayLimits = GatewayConfig["limits"];
-export type ForwardConfig = GatewayConfig["forward"];
 
 /**
  * Reads `config/gateway.yaml` or another file of its shape. `profile` overrides what the file says.
@@ -64,6 +64,7 @@ const upstreams = z.preprocess(
     .refine((list) => new Set(list).size === list.length, "an address stands here twice"),
 );
 
+const genesisExpected = "a block's hash (0x and 64 hexadecimal digits) was expected, or nothing";
 const addressRangeExpected = "an address or a CIDR range such as 10.0.0.0/8 was expected";
 
 function isAddressRange(text: string): boolean {
@@ -102,6 +103,12 @@ const configSchema = z
     redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(250),
     upstreams,
+    newHeads: z.enum(["auto", "none"]).default("auto"),
+    chainId: z.int().min(1).default(8845),
+    genesisHash: z
+      .union([z.literal(""), z.string().regex(/^0x[0-9a-fA-F]{64}$/, genesisExpected)])
+      .default(""),
+    blockTimeMs: bounded(600_000).default(2000),
     trustedProxies: z.array(z.string().refine(isAddressRange, addressRangeExpected)).max(256).default([]),
     faucetUrl: z
       .literal("")
@@ -124,13 +131,7 @@ const configSchema = z
         requestsInFlightMax: bounded(1_000_000).default(10_000),
       })
       .prefault({}),
-    forward: z
-      .strictObject({
-        connectionsPerValidator: bounded(256).default(16),
-        connectTimeoutMs: bounded(60_000).default(1000),
-        answerBytesMax: bounded(2 ** 31 - 1).default(256 * 1024 * 1024),
-      })
-      .prefault({}),
+    forward: poolSettingsSchema.prefault({}),
     stopTimeoutMs: bounded(60_000).default(4500),
     keys: z
       .array(keySchema)

@@ -97,10 +97,21 @@ export async function startHttpServer({
   handle: (exchange: Exchange) => Promise<Reply>;
 }): Promise<HttpServer> {
   let inFlight = 0;
+  let connections = 0;
   let stopping = false;
-  let onIdle = () => {};
+  let onChange = () => {};
+  let lingersUntilMs = 0;
+  const linger = () => {
+    lingersUntilMs = performance.now() + lingerMs;
+  };
 
-  const app = App().any("/*", (res, req) => {
+  const app = App();
+  const countConnection = (_res: HttpResponse, opened: number) => {
+    connections += opened;
+    onChange();
+  };
+  app.filter(countConnection);
+  app.any("/*", (res, req) => {
     let aborted = false;
     let onAbort = () => {};
     inFlight += 1;
@@ -109,7 +120,7 @@ export async function startHttpServer({
       if (finished) return;
       finished = true;
       inFlight -= 1;
-      if (inFlight === 0) onIdle();
+      onChange();
     };
     res.onAborted(() => {
       aborted = true;
@@ -142,7 +153,7 @@ export async function startHttpServer({
       };
       const close = stopping || reply.close === true;
       if (isStream(body)) {
-        writeStream({ res, reply, body, isGone: () => aborted, finish });
+        writeStream({ res, reply, body, isGone: () => aborted, finish, linger });
       } else {
         writeReply({
           res,
@@ -150,7 +161,6 @@ export async function startHttpServer({
           body,
           close,
           isHead: head.method === "HEAD",
-          isGone: () => aborted,
           finish,
         });
       }
@@ -168,15 +178,17 @@ export async function startHttpServer({
     async stop({ timeoutMs }) {
       stopping = true;
       us_listen_socket_close(socket);
-      if (inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, timeoutMs);
-          onIdle = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
+      // What the library still holds of an answer that was streamed is out when its connection has closed.
+      const isDone = () => inFlight === 0 && (connections === 0 || performance.now() > lingersUntilMs);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        onChange = () => {
+          if (!isDone()) return;
+          clearTimeout(timer);
+          resolve();
+        };
+        onChange();
+      });
       app.close();
     },
   };
@@ -277,7 +289,6 @@ function writeReply({
   body,
   close,
   isHead,
-  isGone,
   finish,
 }: {
   res: HttpResponse;
@@ -286,7 +297,6 @@ function writeReply({
   close: boolean;
   /** RFC 9110 section 9.3.2: the head of the answer alone. */
   isHead: boolean;
-  isGone: () => boolean;
   finish: () => void;
 }): void {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
@@ -307,83 +317,93 @@ function writeReply({
       res.writeHeader("Connection", "close");
     }
   });
-  if (isLarge) writeLarge({ res, bytes, close, isGone, finish });
+  if (isLarge) writeLarge({ res, bytes, finish });
   else finish();
 }
 
-/** Hands a body over as fast as the client reads it. */
+/**
+ * Hands a body over as fast as the client reads it. With its last byte the response is the library's again: touching it
+ * then throws, and a connection that should close does so at the latest when the server stops.
+ */
 function writeLarge({
   res,
   bytes,
-  close,
-  isGone,
   finish,
 }: {
   res: HttpResponse;
   bytes: Uint8Array;
-  close: boolean;
-  isGone: () => boolean;
   finish: () => void;
 }): void {
-  const done = () => {
-    finish();
-    if (close && !isGone()) res.close();
-  };
   const [, isDone] = res.tryEnd(bytes, bytes.length);
   if (isDone) {
-    done();
+    finish();
     return;
   }
   res.onWritable((offset) => {
     const [more, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length);
-    if (isNowDone) done();
+    if (isNowDone) finish();
     return more;
   });
 }
 
-function isStream(body: Reply["body"]): body is StreamedBody {
-  return typeof body === "object" && "start" in body;
-}
+/** For how long the library may hold the rest of a stream for a slow reader, as far as a stop waits for it. */
+const lingerMs = 30_000;
 
-/** Passes a stream on at the pace of its reader. One that breaks off ends in a reset: its end must not look whole. */
+/**
+ * Passes a stream on at the pace of its reader. One that breaks off ends in a reset: its end must not look whole.
+ *
+ * What the library could not hand to the kernel it holds, and pushes on with the next piece or the end; it never tells
+ * when all is out. So a stream's connection ends with it, and a stop waits for that (`linger`).
+ */
 function writeStream({
   res,
   reply: { status, headers },
   body,
   isGone,
   finish,
+  linger,
 }: {
   res: HttpResponse;
   reply: Reply;
   body: StreamedBody;
   isGone: () => boolean;
   finish: () => void;
+  linger: () => void;
 }): void {
-  res.cork(() => {
-    res.writeStatus(statusLines[status] ?? String(status));
-    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
-    res.write(body.first);
-  });
+  let hasRoom = true;
+  const write = (chunk: Uint8Array) => {
+    hasRoom = res.write(chunk);
+    if (!hasRoom) body.pause();
+  };
   res.onWritable(() => {
     body.resume();
     return true;
   });
+  res.cork(() => {
+    res.writeStatus(statusLines[status] ?? String(status));
+    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    res.writeHeader("Connection", "close");
+    write(body.first);
+  });
   body.start({
     onChunk(chunk) {
-      if (isGone()) return;
-      res.cork(() => {
-        if (!res.write(chunk)) body.pause();
-      });
+      if (!isGone()) res.cork(() => write(chunk));
     },
     onEnd() {
-      if (!isGone()) res.cork(() => res.end());
+      if (isGone()) return;
+      if (!hasRoom) linger();
+      // Asked to close, the library would write a header into the body: the client closes, since the head tells it to.
+      res.cork(() => res.end());
       finish();
     },
     onFailure() {
       if (!isGone()) res.close();
-      finish();
     },
   });
+}
+
+function isStream(body: Reply["body"]): body is StreamedBody {
+  return typeof body === "object" && "start" in body;
 }
 
 /** The library writes "200 OK" by itself; every other status needs its words. */

@@ -40,18 +40,6 @@ export function createGatewayMetrics() {
       labelNames: ["condition"],
       registers,
     }),
-    validatorCalls: new Counter({
-      name: "tollgate_gateway_validator_calls_total",
-      help: "Calls sent to a validator, by its place in the configuration",
-      labelNames: ["validator"],
-      registers,
-    }),
-    validatorFailures: new Counter({
-      name: "tollgate_gateway_validator_failures_total",
-      help: "Calls that a validator failed to answer, by reason",
-      labelNames: ["validator", "reason"],
-      registers,
-    }),
   };
 }
 

@@ -54,9 +54,7 @@ async function answerCalls(exchange: Exchange, deps: PipelineDependencies): Prom
   if (isRefusal(request)) return refuseCharged(request, request.idText);
 
   const headNumber = () => upstream.headNumber();
-  const authorized = await Promise.all(
-    request.calls.map((call) => authorize(call, { key, methods, headNumber })),
-  );
+  const authorized = request.calls.map((call) => authorize(call, { key, methods, headNumber }));
 
   const { calls, headers } = await charge(authorized, { key, limiter, requestsPerMinute });
   const [only] = calls;
@@ -64,7 +62,7 @@ async function answerCalls(exchange: Exchange, deps: PipelineDependencies): Prom
     return refuse({ ...only.refusal, headers }, only.idText, key.id);
   }
 
-  const outcomes = await forward(calls, { upstream });
+  const outcomes = await forward(calls, { upstream, group: key.id, mayStream: !request.isBatch });
 
   for (const call of calls) if (call.kind === "forward") metrics.calls.inc({ method: call.rule.name });
   for (const outcome of outcomes)

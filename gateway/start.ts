@@ -29,11 +29,9 @@ export async function start(
   config: GatewayConfig,
   {
     logger,
-    now = Date.now,
     monotonicMs = () => performance.now(),
   }: {
     logger: Logger;
-    now?: () => number;
     monotonicMs?: () => number;
   },
 ): Promise<Gateway> {
@@ -45,7 +43,7 @@ export async function start(
     commandTimeoutMs: config.redisCommandTimeoutMs,
     logger,
   });
-  const upstream = createUpstream({ urls: config.upstreams, forward: config.forward, logger, metrics, now });
+  const upstream = createUpstream({ config, registry: metrics.registry, logger });
   const keyStore = createKeyStore({ redis });
   const keys = createKeyCache({ keyStore, monotonicMs });
   // Not before Redis answers: the limits are exact from the first call on.
@@ -59,7 +57,7 @@ export async function start(
   const readiness = (): Readiness => {
     const reasons = [];
     if (limiter?.state().answers !== true) reasons.push("Redis does not answer");
-    if (upstream.status().every(({ answering }) => answering === false)) reasons.push("no validator answers");
+    reasons.push(...upstream.problems());
     const ready = state === "serving";
     return { ready, degraded: reasons.length > 0, reasons: ready ? reasons : [state, ...reasons] };
   };
@@ -69,7 +67,7 @@ export async function start(
     profile: config.profile,
     redis: { ...limiter?.state(), hearsKeyChanges: keys.hearsChanges() },
     limits: { keysWithLease: limiter?.keysWithLease(), ...limiter?.stats() },
-    validators: upstream.status(),
+    ...upstream.status(),
   });
 
   try {
@@ -95,6 +93,8 @@ export async function start(
       logger,
       monotonicMs,
     });
+    // The first call should find a validator; without any, the gateway serves all the same, and says so.
+    await upstream.waitForHead(headWaitMs);
     const http = await startHttpServer({ host: config.host, port: config.port, handle });
     state = "serving";
     return {
@@ -110,6 +110,8 @@ export async function start(
     throw error;
   }
 }
+
+const headWaitMs = 2000;
 
 function toSeed({ value, expiresAt, ...settings }: ConfiguredKey) {
   return {

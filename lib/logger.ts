@@ -39,6 +39,11 @@ export function createLogger({
     serializers: { err: stdSerializers.errWithCause },
   };
   if (format === "json") return destination === undefined ? pino(options) : pino(options, destination);
-  const pretty = PinoPretty({ ignore: "pid,hostname,name", translateTime: "SYS:HH:MM:ss", singleLine: true, sync: true });
+  const pretty = PinoPretty({
+    ignore: "pid,hostname,name",
+    translateTime: "SYS:HH:MM:ss",
+    singleLine: true,
+    sync: true,
+  });
   return pino(options, destination ?? pretty);
 }

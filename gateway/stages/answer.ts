@@ -1,7 +1,8 @@
 import { errorTable } from "../../lib/errors.ts";
 import type { Answer, Call } from "../call.ts";
-import type { Reply } from "../http-server.ts";
+import type { Reply, StreamedBody } from "../http-server.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
+import type { StreamedAnswer } from "../upstream/validator-pool.ts";
 
 const jsonHeaders = { "Content-Type": "application/json" };
 
@@ -17,7 +18,7 @@ export function answer({
 }: {
   isBatch: boolean;
   calls: readonly Call[];
-  outcomes: readonly (Answer | Refusal)[];
+  outcomes: readonly (Answer | StreamedAnswer | Refusal)[];
   /** Headers of the HTTP answer besides its type. */
   headers: Readonly<Record<string, string>>;
 }): Reply {
@@ -27,20 +28,26 @@ export function answer({
     : calls.some(({ idText }) => idText !== undefined)
       ? 200
       : 204;
+  const all = status === 503 ? { ...headers, "Retry-After": "1" } : headers;
   const texts: string[] = [];
+  const [alone] = outcomes;
+  const idText = calls[0]?.idText;
+  if (alone !== undefined && isStreamed(alone) && idText !== undefined) {
+    return { status, headers: { ...jsonHeaders, ...all }, body: streamedBody(alone, idText) };
+  }
   for (const [index, outcome] of outcomes.entries()) {
     const idText = calls[index]?.idText;
-    if (idText !== undefined) texts.push(responseText(idText, outcome));
+    if (idText !== undefined && !isStreamed(outcome)) texts.push(responseText(idText, outcome));
   }
   const [first] = outcomes;
   if (texts.length === 0) {
     // Notifications have no answers, but one that nobody carried out must not look as if it had been.
     return status !== 204 && first !== undefined && isRefusal(first)
-      ? answerRefusal({ ...first, headers }, "null")
-      : { status, headers, body: undefined };
+      ? answerRefusal({ ...first, headers: all }, "null")
+      : { status, headers: all, body: undefined };
   }
   const text = isBatch ? `[${texts.join(",")}]` : texts.join("");
-  return { status, headers: { ...jsonHeaders, ...headers }, body: Buffer.from(text, "latin1") };
+  return { status, headers: { ...jsonHeaders, ...all }, body: Buffer.from(text, "latin1") };
 }
 
 /** The answer to a request that is refused as a whole: a JSON-RPC error with the id that could be read, or `null`. */
@@ -65,6 +72,15 @@ export function answerProblem(refused: Refusal, requestId?: string): Reply {
     body: JSON.stringify(problem),
     close: connection === "close",
   };
+}
+
+function streamedBody(answer: StreamedAnswer, idText: string): StreamedBody {
+  const first = Buffer.concat([Buffer.from(answer.beforeId + idText, "latin1"), answer.afterId]);
+  return { first, start: answer.start, pause: answer.pause, resume: answer.resume, abort: answer.abort };
+}
+
+function isStreamed(outcome: Answer | StreamedAnswer | Refusal): outcome is StreamedAnswer {
+  return "start" in outcome;
 }
 
 /** A response object (JSON-RPC 2.0 section 5) as bytes, one a character. Messages of ours are ASCII. */

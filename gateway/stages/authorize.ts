@@ -11,14 +11,14 @@ import { refusal } from "../refusal.ts";
  *
  * `headNumber` asks for the number of the latest block, for filters that reach up to it.
  */
-export async function authorize(
+export function authorize(
   scanned: ScannedCall,
   {
     key,
     methods,
     headNumber,
-  }: { key: KeyRecord; methods: MethodTable; headNumber: () => Promise<bigint | undefined> },
-): Promise<Call> {
+  }: { key: KeyRecord; methods: MethodTable; headNumber: () => bigint | undefined },
+): Call {
   if (scanned.kind === "invalid") {
     return { idText: scanned.idText, kind: "refused", refusal: refusal("invalid_request", scanned.message) };
   }
@@ -39,7 +39,7 @@ export async function authorize(
   // The scanner has proved it an array or an object. No method of Ethereum takes parameters by name.
   if (params.startsWith("{")) return refused("invalid_params", "Send params as an array, by position");
   if (rule.blocksMax === undefined) return { idText, kind: "forward", rule, paramsText: params };
-  const range = await checkBlockRange({ rule, paramsText: params, permissions: key.permissions, headNumber });
+  const range = checkBlockRange({ rule, paramsText: params, permissions: key.permissions, headNumber });
   if ("refused" in range) return { idText, kind: "refused", refusal: range };
   return { idText, kind: "forward", rule, paramsText: range.paramsText };
 }

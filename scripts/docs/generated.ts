@@ -2,6 +2,8 @@ import type { Registry } from "prom-client";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
+import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
+import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
 
 /** The parts of documents that are made from code, by the name that stands in their markers. */
@@ -47,6 +49,16 @@ export function gatewayRegistry(): Registry {
   const state = () => ({ answers: true, since: 0, reason: undefined });
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });
+  registerHeadMetrics({
+    registry,
+    head: {
+      announced: () => undefined,
+      isStalled: () => false,
+      epoch: () => ({ number: 1, genesisHash: undefined, startedAt: 0 }),
+      status: () => [],
+    },
+  });
+  registerPoolMetrics({ registry, members: [], dispatcher: { lanes: [] }, takenOut: [] });
   return registry;
 }
 

@@ -66,6 +66,17 @@ const noJson: [says: RegExp, bodies: Record<string, string>][] = [
       "one of three digits": withParam('"\\u061"'),
     },
   ],
+  [
+    /half of a surrogate pair/,
+    {
+      "half a surrogate pair": withParam('"\\ud83d"'),
+      "the second half alone": withParam('"\\ude00"'),
+      "both halves in the wrong order": withParam('"\\ude00\\ud83d"'),
+      "half a surrogate pair in a name": withParam('{"\\ud83d":1}'),
+      "half a surrogate pair in the method": '{"jsonrpc":"2.0","id":7,"method":"eth_\\ud83d"}',
+      "half a surrogate pair in the id": '{"jsonrpc":"2.0","id":"\\ud83d","method":"eth_chainId"}',
+    },
+  ],
   [/byte-order mark/, { "a byte-order mark": utf8(`\ufeff${withParam("1")}`) }],
   [
     /not valid UTF-8/,

@@ -17,7 +17,7 @@ function check(
     rule,
     permissions,
     paramsText: Buffer.from(paramsText).toString("latin1"),
-    headNumber: async () => head,
+    headNumber: () => head,
   });
 }
 

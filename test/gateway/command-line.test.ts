@@ -1,11 +1,9 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { createApiKey } from "../../lib/api-key.ts";
 import { coreKey, qaKey } from "../helpers/gateway.ts";
-import { runGateway, whenServing, writeConfig } from "../helpers/gateway-process.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 
 /** Nothing listens there: what only checks must not need it. */
 const nowhere = { redisUrl: "redis://127.0.0.1:1", upstream: "http://127.0.0.1:1" };
@@ -92,9 +90,10 @@ t.test("--profile production", async (t) => {
 });
 
 t.test("a command line that cannot be understood: exit code 2 with the usage", async (t) => {
-  for (const args of [["--no-such-option"], ["--config"], ["something"], ["--profile", "--check"]]) {
-    const { code, output } = await endOf(t, args);
-    t.equal(code, 2, args.join(" "));
+  const wrong = [["--no-such-option"], ["--config"], ["something"]];
+  const ends = await Promise.all(wrong.map((args) => endOf(t, args)));
+  for (const [index, { code, output }] of ends.entries()) {
+    t.equal(code, 2, wrong[index]?.join(" ") ?? "");
     t.match(output, /Usage: npm run gateway/);
     t.notMatch(output, /\n {4}at /, "no stack");
   }
@@ -107,47 +106,4 @@ t.test("--help: the usage, exit code 0", async (t) => {
   const { code, output } = await endOf(t, ["--help"]);
   t.equal(code, 0);
   t.match(output, /--config FILE[\s\S]*--profile NAME[\s\S]*--check/);
-});
-
-t.test("a port that is taken: exit code 1 and a message that names it", async (t) => {
-  const redis = await startRedis(t);
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => listener.close());
-  const address = listener.address();
-  const taken = typeof address === "object" && address !== null ? address.port : 0;
-  const common = { ...nowhere, redisUrl: redis.url };
-
-  const started = async (t: Test, ports: { port?: number; opsPort?: number }) => {
-    const gateway = runGateway(t, ["--config", writeConfig(t, { ...common, ...ports })]);
-    // One that does not end by itself is ended, and told by its code.
-    const timer = setTimeout(() => gateway.kill("SIGKILL"), 5000);
-    const end = await gateway.ended;
-    clearTimeout(timer);
-    return end;
-  };
-
-  t.test("the public one", async (t) => {
-    const { code, output } = await started(t, { port: taken });
-    t.equal(code, 1);
-    t.match(output, `127.0.0.1:${taken} cannot be listened on`);
-  });
-
-  t.test("the ops port", async (t) => {
-    const { code, output } = await started(t, { opsPort: taken });
-    t.equal(code, 1);
-    t.match(output, `127.0.0.1:${taken} cannot be listened on`);
-  });
-
-  t.test("by another gateway, which goes on alone", async (t) => {
-    const first = runGateway(t, ["--config", writeConfig(t, common)]);
-    const { port } = await whenServing(first);
-    await t.test("the second one", async (t) => {
-      const { code, output } = await started(t, { port });
-      t.equal(code, 1);
-      t.match(output, `127.0.0.1:${port} cannot be listened on`);
-    });
-    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST" });
-    t.equal(answer.status, 415);
-  });
 });

@@ -13,69 +13,41 @@ const send = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: 
 const answered = '{"jsonrpc":"2.0","id":1,"result":"net_version"}';
 const idOf = (body: string): number => JSON.parse(body).id;
 
-/** What a validator does instead of answering, and what the gateway calls it. */
-const failures: Record<string, [answer: StubAnswer, reason: string]> = {
-  "hangs without a word": [() => new Promise(() => {}), "timeout"],
-  "hangs in the middle of its answer": [
-    (_body, response) => void response.writeHead(200, { "Content-Length": "100" }).write('{"jsonrpc":'),
-    "timeout",
-  ],
-  "closes the connection": [(_body, response) => void response.destroy(), "closed"],
-  "cuts a declared body short": [
-    (body, response) => {
-      response
-        .writeHead(200, { "Content-Length": "1000" })
-        .write(String(echoMethod(body, response, response.req)));
-      setTimeout(() => response.destroy(), 10);
-      return undefined;
-    },
-    "closed",
-  ],
-  "cuts its chunks short": [
-    (body, response) => {
-      response.writeHead(200).write(String(echoMethod(body, response, response.req)));
-      setTimeout(() => response.destroy(), 10);
-      return undefined;
-    },
-    "closed",
-  ],
-  "answers 500 with a page": [
-    (_body, response) => void response.writeHead(500).end("<h1>Error</h1>"),
-    "bad_answer",
-  ],
-  "answers 503 with nothing": [(_body, response) => void response.writeHead(503).end(), "bad_answer"],
-  "redirects elsewhere": [
-    (_body, response) => void response.writeHead(302, { Location: "/" }).end(),
-    "bad_answer",
-  ],
-  "answers no JSON": [() => "It works!", "bad_answer"],
-  "answers half a JSON text": [(body) => `{"jsonrpc":"2.0","id":${idOf(body)},"result":"0x`, "bad_answer"],
-  "answers twice in one": [
-    (body) => `{"id":${idOf(body)},"result":1}{"id":${idOf(body)},"result":1}`,
-    "bad_answer",
-  ],
-  "answers null": [() => "null", "bad_answer"],
-  "answers with an array": [(body) => `[{"jsonrpc":"2.0","id":${idOf(body)},"result":1}]`, "bad_answer"],
-  "answers another question": [(body) => `{"jsonrpc":"2.0","id":${idOf(body) + 1},"result":1}`, "bad_answer"],
-  "answers with the id as text": [
-    (body) => `{"jsonrpc":"2.0","id":"${idOf(body)}","result":1}`,
-    "bad_answer",
-  ],
-  "writes the id as a fraction": [
-    (body) => `{"jsonrpc":"2.0","id":${idOf(body)}.0,"result":1}`,
-    "bad_answer",
-  ],
-  "answers with two ids": [(body) => `{"jsonrpc":"2.0","id":1,"result":1,"id":${idOf(body)}}`, "bad_answer"],
-  "answers without an id": [() => '{"jsonrpc":"2.0","result":1}', "bad_answer"],
-  "answers with the id null": [
-    () => '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}',
-    "bad_answer",
-  ],
-  "answers neither result nor error": [(body) => `{"jsonrpc":"2.0","id":${idOf(body)}}`, "bad_answer"],
-  "answers both result and error": [
-    (body) => `{"jsonrpc":"2.0","id":${idOf(body)},"result":1,"error":{"code":1,"message":"?"}}`,
-    "bad_answer",
-  ],
+/** What a validator does instead of answering. */
+const failures: Record<string, StubAnswer> = {
+  "hangs without a word": () => new Promise(() => {}),
+  "hangs in the middle of its answer": (_body, response) =>
+    void response.writeHead(200, { "Content-Length": "100" }).write('{"jsonrpc":'),
+  "closes the connection": (_body, response) => void response.destroy(),
+  "cuts a declared body short": (body, response) => {
+    response
+      .writeHead(200, { "Content-Length": "1000" })
+      .write(String(echoMethod(body, response, response.req)));
+    setTimeout(() => response.destroy(), 10);
+    return undefined;
+  },
+  "cuts its chunks short": (body, response) => {
+    response.writeHead(200).write(String(echoMethod(body, response, response.req)));
+    setTimeout(() => response.destroy(), 10);
+    return undefined;
+  },
+  "answers 500 with a page": (_body, response) => void response.writeHead(500).end("<h1>Error</h1>"),
+  "answers 503 with nothing": (_body, response) => void response.writeHead(503).end(),
+  "redirects elsewhere": (_body, response) => void response.writeHead(302, { Location: "/" }).end(),
+  "answers no JSON": () => "It works!",
+  "answers half a JSON text": (body) => `{"jsonrpc":"2.0","id":${idOf(body)},"result":"0x`,
+  "answers twice in one": (body) => `{"id":${idOf(body)},"result":1}{"id":${idOf(body)},"result":1}`,
+  "answers null": () => "null",
+  "answers with an array": (body) => `[{"jsonrpc":"2.0","id":${idOf(body)},"result":1}]`,
+  "answers another question": (body) => `{"jsonrpc":"2.0","id":${idOf(body) + 1},"result":1}`,
+  "answers with the id as text": (body) => `{"jsonrpc":"2.0","id":"${idOf(body)}","result":1}`,
+  "writes the id as a fraction": (body) => `{"jsonrpc":"2.0","id":${idOf(body)}.0,"result":1}`,
+  "answers with two ids": (body) => `{"jsonrpc":"2.0","id":1,"result":1,"id":${idOf(body)}}`,
+  "answers without an id": () => '{"jsonrpc":"2.0","result":1}',
+  "answers with the id null": () => '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}',
+  "answers neither result nor error": (body) => `{"jsonrpc":"2.0","id":${idOf(body)}}`,
+  "answers both result and error": (body) =>
+    `{"jsonrpc":"2.0","id":${idOf(body)},"result":1,"error":{"code":1,"message":"?"}}`,
 };
 
 t.test("failover", async (t) => {
@@ -95,40 +67,28 @@ t.test("failover", async (t) => {
     return { url, port, revive: () => startStubValidator(t, { port }) };
   };
 
-  for (const [what, [answer, reason]] of Object.entries(failures)) {
-    t.test(`a validator that ${what}`, async (t) => {
+  for (const [what, answer] of Object.entries(failures)) {
+    t.test(`a validator that ${what} costs no read and no send`, async (t) => {
       const [bad, good] = await Promise.all([startStubValidator(t, { answer }), startStubValidator(t)]);
       const gateway = await startBefore(t, [bad.url, good.url]);
-      // Sent first, so that it meets the failing one.
-      const sent = await gateway.post(send);
-      assertUnavailable(t, sent, /not known.*hash/);
-      t.same([bad.bodies.length, good.bodies.length], [1, 0], "a send that may have arrived is not repeated");
-
-      const started = performance.now();
-      const { status, text } = await gateway.post(read);
-      t.same({ status, text }, { status: 200, text: answered }, "a read is answered by the next");
-      t.ok(performance.now() - started < lightTimeoutMs, "within the call's time");
-      t.match(await statusOf(gateway), [
-        { url: bad.url, answering: false, lastFailure: { reason, at: /^20.*Z$/ } },
-        { url: good.url, answering: true, lastFailure: null },
-      ]);
+      for (let count = 0; count < 8; count += 1) {
+        const { status, text } = await gateway.post(read);
+        t.same({ status, text }, { status: 200, text: answered });
+      }
+      t.match((await gateway.post(send)).json, { id: 1, result: "eth_sendRawTransaction" });
+      t.ok(bad.bodies.length > 0, "it was asked, and failed");
       const metrics = await metricsOf(gateway);
-      t.match(metrics, `tollgate_gateway_validator_failures_total{validator="0",reason="${reason}"} 2`);
-      t.match(metrics, 'tollgate_gateway_validator_calls_total{validator="1"} 1');
+      t.match(metrics, /^tollgate_gateway_validator_(failures|hedges)_total\{validator="0".*\} [1-9]/m);
     });
   }
 
   t.test("a validator that nobody listens for: read and send go to the next", async (t) => {
     const [dead, good] = await Promise.all([startDead(t), startStubValidator(t)]);
-    const first = await startBefore(t, [dead.url, good.url]);
-    t.match((await first.post(send)).json, { id: 1, result: "eth_sendRawTransaction" });
-    const second = await startBefore(t, [dead.url, good.url]);
-    t.equal((await second.post(read)).text, answered);
+    const gateway = await startBefore(t, [dead.url, good.url]);
+    t.match((await gateway.post(send)).json, { id: 1, result: "eth_sendRawTransaction" });
+    t.equal((await gateway.post(read)).text, answered);
     t.equal(good.bodies.length, 2);
-    t.match(await statusOf(second), [
-      { answering: false, lastFailure: { reason: "connect" } },
-      { answering: true },
-    ]);
+    t.match(await statusOf(gateway), [{ identity: "unknown" }, { identity: "ours", breaker: "closed" }]);
   });
 
   t.test("an answer that comes too late is dropped: the client gets one, the other's", async (t) => {
@@ -143,36 +103,34 @@ t.test("failover", async (t) => {
     t.equal((await gateway.post(read)).text, answered);
   });
 
-  t.test(
-    "two of three fail: the third answers within the time, and is asked first from then on",
-    async (t) => {
-      const [dead, hung, good] = await Promise.all([
-        startDead(t),
-        startStubValidator(t, { answer: () => new Promise(() => {}) }),
-        startStubValidator(t),
-      ]);
-      const gateway = await startBefore(t, [dead.url, hung.url, good.url]);
-      const started = performance.now();
-      t.equal((await gateway.post(read)).text, answered);
-      t.ok(performance.now() - started < lightTimeoutMs);
-      const again = performance.now();
+  t.test("two of three fail: the third answers within the time", async (t) => {
+    const [dead, hung, good] = await Promise.all([
+      startDead(t),
+      startStubValidator(t, { answer: () => new Promise(() => {}) }),
+      startStubValidator(t),
+    ]);
+    const gateway = await startBefore(t, [dead.url, hung.url, good.url]);
+    for (let count = 0; count < 8; count += 1) {
       const posted = await gateway.post([read, { ...read, id: 2 }]);
       t.match(posted.json, [
         { id: 1, result: "net_version" },
         { id: 2, result: "net_version" },
       ]);
-      t.ok(performance.now() - again < lightTimeoutMs / 4, "without waiting for the others again");
-      t.equal(hung.bodies.length, 1);
-    },
-  );
+    }
+  });
 
   t.test("all down: 503 that tells no address, then recovery", async (t) => {
-    const [one, two] = await Promise.all([startDead(t), startDead(t)]);
+    const [one, two] = await Promise.all([startStubValidator(t), startStubValidator(t)]);
     const gateway = await startBefore(t, [one.url, two.url]);
     t.match(await readyOf(gateway), { ready: true, degraded: false });
+    await Promise.all([one.stop(), two.stop()]);
     for (const body of [read, [read, { ...read, id: 2 }]]) {
       const posted = await gateway.post(body);
-      assertUnavailable(t, posted, /try again/);
+      t.equal(posted.status, 503);
+      t.equal(posted.headers.get("Retry-After"), "1");
+      const error = { code: -32002, message: /try again/, data: { code: "upstream_unavailable" } };
+      for (const answer of Array.isArray(posted.json) ? posted.json : [posted.json])
+        t.match(answer, { error });
       for (const secret of ["127.0.0.1", String(one.port), String(two.port), "ECONN"])
         t.notMatch(posted.text, secret);
     }
@@ -183,38 +141,20 @@ t.test("failover", async (t) => {
       { id: 1, error: { code: -32002 } },
       { id: 2, error: { code: -32601 } },
     ]);
-    t.equal(
-      (await gateway.post({ jsonrpc: "2.0", method: "net_version" })).status,
-      503,
-      "not 204 for a notification",
-    );
+    const notified = await gateway.post({ jsonrpc: "2.0", method: "net_version" });
+    t.equal(notified.status, 503, "not 204 for a notification");
 
-    await two.revive();
+    await startStubValidator(t, { port: two.port });
+    const recovered = async () => (await gateway.post(read)).status === 200;
+    const started = performance.now();
+    while (!(await recovered()) && performance.now() - started < 5000);
     t.equal((await gateway.post(read)).text, answered);
-    t.match(await statusOf(gateway), [{ answering: false }, { answering: true }]);
-    t.match(await readyOf(gateway), { ready: true, degraded: false, reasons: [] });
-  });
-
-  t.test("a validator that comes back is asked again when the other fails", async (t) => {
-    const [one, two] = await Promise.all([startDead(t), startStubValidator(t)]);
-    const gateway = await startBefore(t, [one.url, two.url]);
-    t.equal((await gateway.post(read)).text, answered);
-    const revived = await one.revive();
-    await two.stop();
-    t.equal((await gateway.post(read)).text, answered);
-    t.equal(revived.bodies.length, 1);
-    t.match(await statusOf(gateway), [{ answering: true }, { answering: false }]);
   });
 });
 
-function assertUnavailable(t: Test, posted: { status: number; json: unknown }, says: RegExp): void {
-  t.equal(posted.status, 503);
-  const error = { code: -32002, message: says, data: { code: "upstream_unavailable" } };
-  for (const answer of Array.isArray(posted.json) ? posted.json : [posted.json]) t.match(answer, { error });
-}
-
 async function statusOf({ opsUrl }: GatewayUnderTest): Promise<unknown> {
-  return Object(await (await fetch(`${opsUrl}/status`)).json()).validators;
+  const { validators }: { validators: unknown } = JSON.parse(await (await fetch(`${opsUrl}/status`)).text());
+  return validators;
 }
 
 async function readyOf({ opsUrl }: GatewayUnderTest): Promise<unknown> {

@@ -8,9 +8,69 @@ import { startRedis } from "../helpers/redis.ts";
 /** The first of the public development accounts that every dev chain has. */
 const funded = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
+const invalid = { jsonrpc: "2.0", id: null, error: { code: -32600 } };
+
+/**
+ * The examples of section 7: sum is eth_gasPrice, subtract eth_call, get_data web3_clientVersion; update and
+ * notify_hello are net_version.
+ */
+const examples: Record<string, [sent: string, status: number, answer: unknown]> = {
+  "positional parameters": [
+    '{"jsonrpc": "2.0", "method": "eth_call", "params": [42, 23], "id": 1}',
+    200,
+    { jsonrpc: "2.0", result: 19, id: 1 },
+  ],
+  "positional parameters the other way round": [
+    '{"jsonrpc": "2.0", "method": "eth_call", "params": [23, 42], "id": 2}',
+    200,
+    { jsonrpc: "2.0", result: -19, id: 2 },
+  ],
+  "a notification": ['{"jsonrpc": "2.0", "method": "net_version", "params": [1,2,3,4,5]}', 204, undefined],
+  "a notification of a method that is unknown": ['{"jsonrpc": "2.0", "method": "foobar"}', 204, undefined],
+  "a method that is unknown": [
+    '{"jsonrpc": "2.0", "method": "foobar", "id": "1"}',
+    200,
+    { jsonrpc: "2.0", error: { code: -32601 }, id: "1" },
+  ],
+  "invalid JSON": [
+    '{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]',
+    400,
+    { jsonrpc: "2.0", error: { code: -32700 }, id: null },
+  ],
+  "an invalid request object": ['{"jsonrpc": "2.0", "method": 1, "params": "bar"}', 400, invalid],
+  "a batch of invalid JSON": [
+    '[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]',
+    400,
+    { jsonrpc: "2.0", error: { code: -32700 }, id: null },
+  ],
+  "an empty array": ["[]", 400, invalid],
+  "an invalid batch that is not empty": ["[1]", 200, [invalid]],
+  "an invalid batch": ["[1,2,3]", 200, [invalid, invalid, invalid]],
+  "a batch": [
+    `[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4], "id": "1"},
+      {"jsonrpc": "2.0", "method": "net_version", "params": [7]},
+      {"jsonrpc": "2.0", "method": "eth_call", "params": [42,23], "id": "2"},
+      {"foo": "boo"},
+      {"jsonrpc": "2.0", "method": "foo.get", "params": {"name": "myself"}, "id": "5"},
+      {"jsonrpc": "2.0", "method": "web3_clientVersion", "id": "9"}]`,
+    200,
+    [
+      { jsonrpc: "2.0", result: 7, id: "1" },
+      { jsonrpc: "2.0", result: 19, id: "2" },
+      invalid,
+      { jsonrpc: "2.0", error: { code: -32601 }, id: "5" },
+      { jsonrpc: "2.0", result: ["hello", 5], id: "9" },
+    ],
+  ],
+  "a batch of notifications": [
+    '[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4]},{"jsonrpc": "2.0", "method": "net_version", "params": [7]}]',
+    204,
+    undefined,
+  ],
+};
+
 t.test("the specification's examples, with methods of Ethereum in place of its own", async (t) => {
   const { gateway, stub } = await startRig(t);
-  // sum is eth_gasPrice, subtract eth_call, get_data web3_clientVersion; update and notify_hello are net_version.
   stub.answerWith((body) => {
     const { id, method, params }: { id: number; method: string; params: number[] } = JSON.parse(body);
     const [first = 0, ...rest] = params;
@@ -22,61 +82,6 @@ t.test("the specification's examples, with methods of Ethereum in place of its o
     };
     return JSON.stringify({ jsonrpc: "2.0", result: results[method], id });
   });
-  const invalid = { jsonrpc: "2.0", id: null, error: { code: -32600 } };
-  const examples: Record<string, [sent: string, status: number, answer: unknown]> = {
-    "positional parameters": [
-      '{"jsonrpc": "2.0", "method": "eth_call", "params": [42, 23], "id": 1}',
-      200,
-      { jsonrpc: "2.0", result: 19, id: 1 },
-    ],
-    "positional parameters the other way round": [
-      '{"jsonrpc": "2.0", "method": "eth_call", "params": [23, 42], "id": 2}',
-      200,
-      { jsonrpc: "2.0", result: -19, id: 2 },
-    ],
-    "a notification": ['{"jsonrpc": "2.0", "method": "net_version", "params": [1,2,3,4,5]}', 204, undefined],
-    "a notification of a method that is unknown": ['{"jsonrpc": "2.0", "method": "foobar"}', 204, undefined],
-    "a method that is unknown": [
-      '{"jsonrpc": "2.0", "method": "foobar", "id": "1"}',
-      200,
-      { jsonrpc: "2.0", error: { code: -32601 }, id: "1" },
-    ],
-    "invalid JSON": [
-      '{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]',
-      400,
-      { jsonrpc: "2.0", error: { code: -32700 }, id: null },
-    ],
-    "an invalid request object": ['{"jsonrpc": "2.0", "method": 1, "params": "bar"}', 400, invalid],
-    "a batch of invalid JSON": [
-      '[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]',
-      400,
-      { jsonrpc: "2.0", error: { code: -32700 }, id: null },
-    ],
-    "an empty array": ["[]", 400, invalid],
-    "an invalid batch that is not empty": ["[1]", 200, [invalid]],
-    "an invalid batch": ["[1,2,3]", 200, [invalid, invalid, invalid]],
-    "a batch": [
-      `[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4], "id": "1"},
-        {"jsonrpc": "2.0", "method": "net_version", "params": [7]},
-        {"jsonrpc": "2.0", "method": "eth_call", "params": [42,23], "id": "2"},
-        {"foo": "boo"},
-        {"jsonrpc": "2.0", "method": "foo.get", "params": {"name": "myself"}, "id": "5"},
-        {"jsonrpc": "2.0", "method": "web3_clientVersion", "id": "9"}]`,
-      200,
-      [
-        { jsonrpc: "2.0", result: 7, id: "1" },
-        { jsonrpc: "2.0", result: 19, id: "2" },
-        invalid,
-        { jsonrpc: "2.0", error: { code: -32601 }, id: "5" },
-        { jsonrpc: "2.0", result: ["hello", 5], id: "9" },
-      ],
-    ],
-    "a batch of notifications": [
-      '[{"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [1,2,4]},{"jsonrpc": "2.0", "method": "net_version", "params": [7]}]',
-      204,
-      undefined,
-    ],
-  };
   for (const [what, [sent, status, answer]] of Object.entries(examples)) {
     t.test(what, async (t) => {
       const posted = await gateway.post(sent);
@@ -85,7 +90,7 @@ t.test("the specification's examples, with methods of Ethereum in place of its o
       else {
         t.equal(posted.headers.get("content-type"), "application/json");
         t.match(posted.json, answer);
-        if (Array.isArray(answer)) t.equal(Object(posted.json).length, answer.length);
+        if (Array.isArray(answer)) t.match(posted.json, { length: answer.length });
       }
     });
   }
@@ -147,7 +152,8 @@ t.test("notifications", async (t) => {
     t.equal(posted.status, 204);
     t.equal(posted.text, "");
     t.equal(posted.headers.get("content-type"), null);
-    t.match(stub.bodies, [/"id":\d+,"method":"net_version"/]);
+    t.equal(stub.bodies.length, 1);
+    t.match(stub.bodies[0], /"id":\d+,"method":"net_version"/);
   });
 
   t.test("a call with the id null is no notification", async (t) => {
@@ -196,8 +202,9 @@ t.test("a notification that changes the chain does so, and is answered 204", asy
   const transfer = (nonce: number) =>
     wallet.signTransaction({ chainId: 8845, nonce, to, value: 1n, gasLimit: 21_000n, gasPrice: 10n ** 10n });
   const resultOf = async (method: string, params: string[]) => {
-    const { json } = await gateway.post({ jsonrpc: "2.0", id: 1, method, params });
-    return Object(json).result;
+    const { text } = await gateway.post({ jsonrpc: "2.0", id: 1, method, params });
+    const { result }: { result: string } = JSON.parse(text);
+    return result;
   };
   const nonceBefore = Number(await resultOf("eth_getTransactionCount", [wallet.address, "latest"]));
   const note = (raw: string) => ({ jsonrpc: "2.0", method: "eth_sendRawTransaction", params: [raw] });

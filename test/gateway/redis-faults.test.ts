@@ -75,7 +75,9 @@ for (const fault of ["killed", "stopped in its tracks"] as const) {
     if (fault === "killed") await redis.restart();
     else process.kill(redis.pid, "SIGCONT");
     t.ok(
-      await eventually(async () => !(await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes("Redis does not")),
+      await eventually(
+        async () => !(await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes("Redis does not"),
+      ),
       "it recovers by itself",
     );
     t.ok(await eventually(async () => (await gateway.post(chainId, { key: qaKey })).status === 200));

@@ -8,12 +8,16 @@ import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub
 
 const promisedMs = 5000;
 const call = rawPost({ key: coreKey, body: '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}' });
-const late: StubAnswer = async (body, response, request) => {
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  return echoMethod(body, response, request);
-};
+const lateAnswer =
+  (result: string): StubAnswer =>
+  async (body) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return `{"jsonrpc":"2.0","id":${JSON.parse(body).id},"result":"${result}"}`;
+  };
 
 t.test("stopping", async (t) => {
+  // Each of these waits most of its time.
+  t.jobs = 3;
   const redis = await startRedis(t);
   const startBefore = async (
     t: Test,
@@ -28,36 +32,35 @@ t.test("stopping", async (t) => {
     while (bodies.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   };
 
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    t.test(
-      `${signal}: answers on their way are delivered, new connections refused, exit code 0`,
-      async (t) => {
-        const { gateway, stub, port, opsPort } = await startBefore(t, { answer: late });
-        const inFlight = rawRequest(port, call, { responses: 2 });
-        await arrived(stub.bodies);
-        gateway.kill(signal);
-        await refused(t, port);
-        const ready = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
-        t.equal(ready.status, 503, "no load balancer sends anything any more");
-        t.match(await ready.json(), { ready: false, reasons: ["stopping"] });
+  // A short answer, and one that no kernel takes in one piece.
+  for (const [signal, resultChars] of [
+    ["SIGTERM", 10],
+    ["SIGINT", 8_000_000],
+  ] as const) {
+    const title = `${signal}: answers on their way are delivered, new connections refused, exit code 0`;
+    t.test(title, { buffered: true }, async (t) => {
+      const result = "x".repeat(resultChars);
+      const { gateway, stub, port, opsPort } = await startBefore(t, { answer: lateAnswer(result) });
+      const inFlight = rawRequest(port, call, { responses: 2, waitMs: promisedMs });
+      await arrived(stub.bodies);
+      gateway.kill(signal);
+      await refused(t, port);
+      const ready = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
+      t.equal(ready.status, 503, "no load balancer sends anything any more");
+      t.match(await ready.json(), { ready: false, reasons: ["stopping"] });
 
-        const { responses, closedAfterMs } = await inFlight;
-        t.match(responses, [
-          {
-            status: 200,
-            headers: { connection: "close" },
-            body: '{"jsonrpc":"2.0","id":7,"result":"eth_chainId"}',
-          },
-        ]);
-        t.ok(closedAfterMs !== undefined, "the connection is closed after the answer");
-        const { code, afterMs } = await gateway.ended;
-        t.equal(code, 0);
-        t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
-      },
-    );
+      const { responses, closedAfterMs } = await inFlight;
+      const [response] = responses;
+      t.match(response, { status: 200, headers: { connection: "close" } });
+      t.ok(response?.body === `{"jsonrpc":"2.0","id":7,"result":"${result}"}`, "the whole answer");
+      t.ok(closedAfterMs !== undefined, "the connection is closed after it");
+      const { code, afterMs } = await gateway.ended;
+      t.equal(code, 0);
+      t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
+    });
   }
 
-  t.test("an answer that is still being read is delivered whole", async (t) => {
+  t.test("an answer that is still being read is delivered whole", { buffered: true }, async (t) => {
     const result = "ab".repeat(12_000_000);
     const large: StubAnswer = (body) => `{"jsonrpc":"2.0","id":${JSON.parse(body).id},"result":"${result}"}`;
     const { gateway, port } = await startBefore(t, { answer: large });
@@ -77,7 +80,7 @@ t.test("stopping", async (t) => {
     t.equal((await gateway.ended).code, 0);
   });
 
-  t.test("a call that no validator answers does not hold it up", async (t) => {
+  t.test("a call that no validator answers does not hold it up", { buffered: true }, async (t) => {
     const { gateway, stub, port } = await startBefore(t, { answer: () => new Promise(() => {}) });
     const inFlight = rawRequest(port, call, { waitMs: promisedMs });
     await arrived(stub.bodies);
@@ -88,7 +91,7 @@ t.test("stopping", async (t) => {
     t.ok((await inFlight).closedAfterMs !== undefined, "its client is not left waiting");
   });
 
-  t.test("idle connections and half requests do not hold it up", async (t) => {
+  t.test("idle connections and half requests do not hold it up", { buffered: true }, async (t) => {
     const { gateway, port } = await startBefore(t);
     const idle = rawRequest(port, call, { responses: 2 });
     const half = rawRequest(port, call.slice(0, 60));
@@ -102,7 +105,7 @@ t.test("stopping", async (t) => {
       t.ok(closedAfterMs !== undefined);
   });
 
-  t.test("it ends as well while it still waits for Redis", async (t) => {
+  t.test("it ends as well while it still waits for Redis", { buffered: true }, async (t) => {
     const gone = await startRedis(t);
     await gone.stop();
     const file = writeConfig(t, { redisUrl: gone.url, upstream: "http://127.0.0.1:1" });

@@ -1,6 +1,6 @@
 import type { Test } from "tap";
 import { coreKey, type GatewayUnderTest, startGateway } from "./gateway.ts";
-import { type RawOutcome, rawPost } from "./raw-http.ts";
+import { type RawOutcome, type RawResponse, rawPost } from "./raw-http.ts";
 import { startRedis } from "./redis.ts";
 import { type StubValidator, startStubValidator } from "./stub-validator.ts";
 
@@ -27,13 +27,16 @@ export type ExpectedRefusal = {
 /** Asserts that a request was refused with exactly one JSON-RPC error and that no validator has seen a byte of it. */
 export function assertRefused(
   t: Test,
-  { status, headers, body }: { status: number | undefined; headers: Headers | object; body: string },
+  {
+    status,
+    headers,
+    body,
+  }: { status: number | undefined; headers: Headers | RawResponse["headers"]; body: string },
   { stub }: Pick<Rig, "stub">,
   expected: ExpectedRefusal,
 ): void {
   t.equal(status, expected.status, "HTTP status");
-  const contentType =
-    headers instanceof Headers ? headers.get("content-type") : Object(headers)["content-type"];
+  const contentType = headers instanceof Headers ? headers.get("content-type") : headers["content-type"];
   t.equal(contentType, "application/json");
   t.match(JSON.parse(body), {
     jsonrpc: "2.0",

@@ -125,6 +125,13 @@ function readResponses(text: string): RawResponse[] {
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
     }
     const bodyStart = headEnd + 4;
+    if (headers["transfer-encoding"] === "chunked") {
+      const chunked = readChunks(text, bodyStart);
+      if (chunked === undefined) return responses;
+      responses.push({ status, headers, body: chunked.body });
+      at = chunked.end;
+      continue;
+    }
     const declared = headers["content-length"];
     // Without a length the body lasts until the connection is closed (RFC 9112 section 6.3), except where there is none.
     const isBodiless = status === 204 || status === 304 || status < 200;
@@ -132,6 +139,20 @@ function readResponses(text: string): RawResponse[] {
     if (text.length < bodyStart + length) return responses;
     if (status >= 200) responses.push({ status, headers, body: text.slice(bodyStart, bodyStart + length) });
     at = bodyStart + length;
+  }
+}
+
+/** A body in chunks (RFC 9112 section 7.1); undefined where its last chunk has not come. */
+function readChunks(text: string, start: number): { body: string; end: number } | undefined {
+  const parts: string[] = [];
+  for (let at = start; ; ) {
+    const lineEnd = text.indexOf("\r\n", at);
+    const length = Number.parseInt(text.slice(at, lineEnd), 16);
+    const end = lineEnd + 2 + length + 2;
+    if (lineEnd === -1 || end > text.length) return undefined;
+    if (length === 0) return { body: parts.join(""), end };
+    parts.push(text.slice(lineEnd + 2, lineEnd + 2 + length));
+    at = end;
   }
 }
 

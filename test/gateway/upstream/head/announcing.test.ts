@@ -124,12 +124,28 @@ test("a gap that is not filled costs the validator only", async (t) => {
   const { state } = bench;
   const news = chain.block(14);
   t.match(state.headed("a", news, bench.nowMs()).wants, [{ kind: "fill", label: "a", from: 11n, to: 13n }]);
-  t.notOk(state.isEligible("a"), "it is not known whether it is on our chain");
+  t.ok(state.isEligible("a"), "it had block 10 and nothing speaks against it");
+  t.notOk(state.hasReached("a", 14n), "what is above is not known to be of our chain");
   t.same(state.headed("a", news, bench.nowMs()).wants, [], "it is not asked twice at once");
   t.match(state.settle(bench.nowMs() + 200).wants, [{ kind: "fill", label: "a" }], "but again after a while");
   bench.head("b", chain, 11);
   bench.head("c", chain, 11);
   t.equal(bench.announced(), 11n);
+  t.equal(bench.eligible(), "bc");
+});
+
+test("a gap of all at once, as after an outage of our own, takes nobody out", async (t) => {
+  for (const height of [14, 300]) {
+    const bench = fiveAtTen();
+    const { state } = bench;
+    const latest = chain.block(height);
+    for (const label of bench.labels) {
+      const probe = { chainId: 8845n, genesisHash: chain.genesisHash, number: latest.number, latest };
+      state.probed(label, { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
+    }
+    t.equal(bench.announced(), 10n);
+    t.equal(bench.eligible(), "abcde");
+  }
 });
 
 test("further ahead than can be filled is jumped to, with its number said", async (t) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
 import type { Test } from "tap";
 import type { HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
 import { createHeadTracker, type HeadNews } from "../../../../gateway/upstream/head/head-tracker.ts";
@@ -20,16 +21,14 @@ export function startTracker(
     limits?: Partial<HeadLimits>;
   },
 ) {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
-  const say = (level: string) => (fields: Record<string, unknown>, message: string) => {
-    lines.push({ level, fields, message });
-  };
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const tracker = createHeadTracker({
     validators: validators.map(({ url, wsUrl }, index) => ({ label: String(index), url, wsUrl })),
     chainId: 8845n,
     genesisHash,
     blockTimeMs,
-    logger: { info: say("info"), warn: say("warn"), debug: say("debug"), error: say("error") },
+    logger,
     limits,
   });
   t.teardown(tracker.stop);
@@ -42,7 +41,7 @@ export function startTracker(
     heads,
     epochs,
     /** Lines of the log with these words. */
-    said: (message: string) => lines.filter((line) => line.message === message),
+    said: (message: string) => lines.filter((line) => line["msg"] === message),
     eligible: () =>
       tracker
         .status()

@@ -54,7 +54,11 @@ export async function startStubNode(
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
         if (faults.hangs) return;
-        if (request.method !== "POST") return response.writeHead(404).end();
+        // A WebSocket's handshake where there is none is a GET like any other.
+        if (request.method !== "POST") {
+          response.writeHead(404).end();
+          return;
+        }
         response.writeHead(200, { "content-type": "application/json" });
         response.end(answer(Buffer.concat(chunks).toString()));
       });

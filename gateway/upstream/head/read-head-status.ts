@@ -1,0 +1,56 @@
+import { answers, isOurs, type Member } from "./member.ts";
+
+/** One validator's place on the chain, for `/status` and metrics. */
+export type ValidatorHeadStatus = {
+  label: string;
+  identity: "unknown" | "ours" | "foreign";
+  /** Why it is foreign, or not counted though it is ours. */
+  why: string | null;
+  eligible: boolean;
+  height: number | null;
+  /** Blocks below the announced head. */
+  lag: number | null;
+  source: "newHeads" | "polling";
+  lastHeadAt: string | null;
+  wsReconnects: number;
+};
+
+export function readHeadStatus({
+  label,
+  member,
+  feed,
+  announced,
+  eligible,
+  lastHeadAt,
+}: {
+  label: string;
+  member: Member | undefined;
+  feed: { source(): "newHeads" | "polling"; wsReconnects(): number } | undefined;
+  announced: bigint | undefined;
+  eligible: boolean;
+  /** Wall milliseconds. */
+  lastHeadAt: number | undefined;
+}): ValidatorHeadStatus {
+  const ours = member !== undefined && isOurs(member);
+  const height = ours ? member.tip?.header.number : undefined;
+  return {
+    label,
+    identity: member?.standing.kind === "foreign" ? "foreign" : ours ? "ours" : "unknown",
+    why: member === undefined ? null : whyNot(member),
+    eligible,
+    height: height === undefined ? null : Number(height),
+    lag: height === undefined || announced === undefined ? null : Math.max(0, Number(announced - height)),
+    source: feed?.source() ?? "polling",
+    lastHeadAt: lastHeadAt === undefined ? null : new Date(lastHeadAt).toISOString(),
+    wsReconnects: feed?.wsReconnects() ?? 0,
+  };
+}
+
+function whyNot(member: Member): string | null {
+  const { standing, probed } = member;
+  if (probed && !answers(member)) return "no answer";
+  if (standing.kind === "foreign") return standing.why;
+  if (standing.kind === "diverged") return `another block ${standing.at}`;
+  if (standing.kind === "unbelieved") return "a number far above all others";
+  return null;
+}

@@ -1,0 +1,104 @@
+import { Client } from "undici";
+import { isRecord } from "./read-header.ts";
+
+export type RpcCall = { method: string; params: readonly unknown[] };
+
+/** The results in the calls' order. Any error in it fails the whole: none of what is asked here may be refused. */
+export type RpcAsked = { kind: "answered"; results: unknown[] } | { kind: "failed"; reason: string };
+
+export type RpcClient = {
+  /** Asks one array of calls. One at a time is under way; never throws. */
+  ask(calls: readonly RpcCall[]): Promise<RpcAsked>;
+  stop(): Promise<void>;
+};
+
+/**
+ * One keep-alive HTTP connection to one validator, for questions of our own. It is apart from the connections that
+ * carry clients' calls, so that no queue of theirs delays the head. `disconnected` is called when it closes.
+ */
+export function createRpcClient({
+  url,
+  timeoutMs,
+  connectTimeoutMs,
+  answerBytesMax,
+  disconnected,
+}: {
+  url: string;
+  timeoutMs: number;
+  connectTimeoutMs: number;
+  answerBytesMax: number;
+  disconnected: () => void;
+}): RpcClient {
+  const { origin, pathname, search } = new URL(url);
+  const client = new Client(origin, {
+    pipelining: 1,
+    connectTimeout: connectTimeoutMs,
+    maxResponseSize: answerBytesMax,
+    // Time is kept by each request's own signal.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  });
+  client.on("disconnect", disconnected);
+
+  async function post(body: unknown): Promise<{ answer: unknown } | { reason: string }> {
+    try {
+      const response = await client.request({
+        method: "POST",
+        path: pathname + search,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const answer: unknown = await response.body.json();
+      return response.statusCode === 200 ? { answer } : { reason: `status ${response.statusCode}` };
+    } catch (error) {
+      return { reason: reasonOf(error) };
+    }
+  }
+
+  return {
+    async ask(calls) {
+      const requests = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+      const posted = await post(requests);
+      if ("reason" in posted) return { kind: "failed", reason: posted.reason };
+      if (Array.isArray(posted.answer)) return readResults(posted.answer, calls.length);
+      // A node that takes no arrays answers them with one error object; each call alone may still be answered.
+      const answers: unknown[] = [];
+      for (const request of requests) {
+        const alone = await post(request);
+        if ("reason" in alone) return { kind: "failed", reason: alone.reason };
+        answers.push(alone.answer);
+      }
+      return readResults(answers, calls.length);
+    },
+    async stop() {
+      client.off("disconnect", disconnected);
+      await client.destroy();
+    },
+  };
+}
+
+function readResults(answers: readonly unknown[], count: number): RpcAsked {
+  const results = new Map<number, unknown>();
+  for (const answer of answers) {
+    if (!isRecord(answer) || typeof answer["id"] !== "number" || !("result" in answer) || "error" in answer) {
+      return { kind: "failed", reason: "an answer without a result" };
+    }
+    results.set(answer["id"], answer["result"]);
+  }
+  const ordered: unknown[] = [];
+  for (let id = 0; id < count; id += 1) {
+    if (!results.has(id)) return { kind: "failed", reason: "an answer is missing" };
+    ordered.push(results.get(id));
+  }
+  return { kind: "answered", results: ordered };
+}
+
+/** Few different words, since each change of them is a line in the log; never an address. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "failed";
+  if (error.name === "TimeoutError") return "no answer in time";
+  if (error.name === "SyntaxError") return "no JSON";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

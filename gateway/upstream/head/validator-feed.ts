@@ -1,0 +1,208 @@
+import type { Logger } from "pino";
+import type { HeadLimits } from "./head-limits.ts";
+import type { Probe } from "./head-state.ts";
+import { createHeadsSocket } from "./heads-socket.ts";
+import { type Header, readHash, readHeader, readQuantity } from "./read-header.ts";
+import { createRpcClient, type RpcCall } from "./rpc-client.ts";
+
+export type ValidatorFeed = {
+  /** Asks for the latest block now, or as soon as the question under way is answered. */
+  probeSoon(): void;
+  /** The blocks at these numbers, as many as it has; undefined where it did not answer. Never throws. */
+  fetchBlocks(numbers: readonly bigint[]): Promise<Header[] | undefined>;
+  source(): "newHeads" | "polling";
+  wsReconnects(): number;
+  stop(): Promise<void>;
+};
+
+/**
+ * What one validator tells of itself: a probe every `probeIntervalMs` (who it is, and its latest block or, while its
+ * WebSocket brings heads, only that block's number), and the heads of its WebSocket. Heads count only after a probe
+ * that was sent when the WebSocket stood: each connection may be to another node.
+ */
+export function createValidatorFeed({
+  label,
+  url,
+  wsAddresses,
+  limits,
+  logger,
+  monotonicMs,
+  random,
+  onProbe,
+  onFailure,
+  onHeader,
+}: {
+  label: string;
+  url: string;
+  wsAddresses: readonly string[];
+  limits: HeadLimits;
+  logger: Pick<Logger, "info" | "warn">;
+  monotonicMs: () => number;
+  random: () => number;
+  onProbe: (probe: Probe) => void;
+  onFailure: (reason: string) => void;
+  onHeader: (header: Header) => void;
+}): ValidatorFeed {
+  let failures = 0;
+  let probing = false;
+  let latestWanted = true;
+  let probedAtMs = Number.NEGATIVE_INFINITY;
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let lastReason: string | undefined;
+  let wsHost: string | undefined;
+
+  const client = createRpcClient({
+    url,
+    timeoutMs: limits.probeTimeoutMs,
+    connectTimeoutMs: limits.connectTimeoutMs,
+    answerBytesMax: limits.answerBytesMax,
+    disconnected() {
+      // A node that went away and comes back may be another one: it is asked at once, not at the next turn.
+      if (failures === 0) probeSoon();
+    },
+  });
+
+  const socket = createHeadsSocket({
+    addresses: wsAddresses,
+    limits,
+    monotonicMs,
+    random,
+    onSubscribed(address) {
+      wsHost = new URL(address).host;
+      if (socket.reconnects() === 0) sayHeads();
+      probeSoon();
+    },
+    onHeader(header) {
+      sayHeads();
+      if (isConfirmed()) onHeader(header);
+    },
+    onEnded(reason) {
+      say(reason, () => logger.warn({ validator: label, reason }, "no heads by WebSocket, polling"));
+      probeSoon();
+    },
+  });
+
+  function isConfirmed(): boolean {
+    const liveSinceMs = socket.liveSinceMs();
+    return liveSinceMs !== undefined && confirmedAtMs >= liveSinceMs;
+  }
+
+  function bringsHeads(): boolean {
+    if (!isConfirmed()) return false;
+    const lastMs = Math.max(socket.lastHeadAtMs() ?? 0, socket.liveSinceMs() ?? 0);
+    return monotonicMs() - lastMs < limits.socketSilentMs;
+  }
+
+  // A subscription made again counts as better only when it has brought something.
+  function sayHeads(): void {
+    say("heads", () => logger.info({ validator: label, address: wsHost }, "heads by WebSocket"));
+  }
+
+  function say(reason: string, line: () => void): void {
+    if (reason !== lastReason && !stopped) line();
+    lastReason = reason;
+  }
+
+  function schedule(delayMs: number): void {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(() => void probe(), delayMs).unref();
+  }
+
+  function probeSoon(): void {
+    latestWanted = true;
+    if (probing || failures > 0) return;
+    schedule(Math.max(0, probedAtMs + limits.probeGapMinMs - monotonicMs()));
+  }
+
+  async function probe(): Promise<void> {
+    probing = true;
+    const sentAtMs = monotonicMs();
+    probedAtMs = sentAtMs;
+    const wantsLatest = latestWanted || !bringsHeads();
+    latestWanted = false;
+    const asked = await client.ask(wantsLatest ? probeForBlock : probeForNumber);
+    if (stopped) return;
+    probing = false;
+    const read = asked.kind === "answered" ? readProbe(asked.results, sentAtMs) : undefined;
+    if (read === undefined) {
+      failures += 1;
+      latestWanted = true;
+      schedule(retryDelayMs());
+      onFailure(asked.kind === "failed" ? asked.reason : "an answer that is none");
+      return;
+    }
+    failures = 0;
+    confirmedAtMs = sentAtMs;
+    schedule(latestWanted ? limits.probeGapMinMs : limits.probeIntervalMs * (0.9 + random() / 10));
+    if (read.latest !== undefined) dropDeafSocket(read.latest);
+    onProbe(read);
+  }
+
+  /** A subscription that lives and tells nothing while the chain goes on is made anew. */
+  let polled: { hash: string; newSinceMs: number } | undefined;
+  function dropDeafSocket(latest: Header): void {
+    const nowMs = monotonicMs();
+    if (polled?.hash !== latest.hash) polled = { hash: latest.hash, newSinceMs: nowMs };
+    const liveSinceMs = socket.liveSinceMs();
+    if (liveSinceMs === undefined || bringsHeads()) return;
+    const heardMs = Math.max(socket.lastHeadAtMs() ?? 0, liveSinceMs);
+    if (polled.newSinceMs > heardMs + limits.socketSilentMs) socket.drop("silent");
+  }
+
+  function retryDelayMs(): number {
+    const delayMs = Math.min(
+      limits.probeIntervalMs,
+      limits.probeRetryMinMs * 2 ** Math.min(failures - 1, 16),
+    );
+    return delayMs * (0.75 + random() / 4);
+  }
+
+  void probe();
+  return {
+    probeSoon,
+    async fetchBlocks(numbers) {
+      const headers: Header[] = [];
+      for (let start = 0; start < numbers.length; start += limits.fillArrayLength) {
+        const asked = await client.ask(numbers.slice(start, start + limits.fillArrayLength).map(blockAt));
+        if (asked.kind === "failed") return undefined;
+        for (const result of asked.results) {
+          const header = readHeader(result);
+          if (header !== undefined) headers.push(header);
+        }
+      }
+      return headers;
+    },
+    source: () => (bringsHeads() ? "newHeads" : "polling"),
+    wsReconnects: () => socket.reconnects(),
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      socket.stop();
+      await client.stop();
+    },
+  };
+}
+
+const blockAt = (number: bigint): RpcCall => ({
+  method: "eth_getBlockByNumber",
+  params: [`0x${number.toString(16)}`, false],
+});
+// The genesis block has no transactions, so asking for it each time costs little and a changed chain is seen at once.
+const whoAreYou: readonly RpcCall[] = [{ method: "eth_chainId", params: [] }, blockAt(0n)];
+const probeForNumber: readonly RpcCall[] = [...whoAreYou, { method: "eth_blockNumber", params: [] }];
+const probeForBlock: readonly RpcCall[] = [
+  ...whoAreYou,
+  { method: "eth_getBlockByNumber", params: ["latest", false] },
+];
+
+function readProbe([chainIdText, genesis, tip]: readonly unknown[], sentAtMs: number): Probe | undefined {
+  const chainId = readQuantity(chainIdText);
+  const genesisBlock = readHeader(genesis);
+  const latest = typeof tip === "string" ? undefined : readHeader(tip);
+  const number = latest === undefined ? readQuantity(tip) : latest.number;
+  const genesisHash = readHash(genesisBlock?.hash);
+  if (chainId === undefined || genesisHash === undefined || number === undefined) return undefined;
+  return { chainId, genesisHash, number, latest, sentAtMs };
+}

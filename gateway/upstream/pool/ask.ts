@@ -1,0 +1,123 @@
+import type { ByteText } from "../../call.ts";
+import type { MethodRule } from "../../method-table.ts";
+import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
+
+export const laneNames = ["light", "call", "slow"] as const;
+export type LaneName = (typeof laneNames)[number];
+
+/** Which validators a call may be put to. */
+export type Scope =
+  /** Whichever is best, and another where that one fails. */
+  | "any"
+  /** `target` first, then as `any`. */
+  | "first"
+  /** `target` alone and once: who asks decides what comes next. */
+  | "only";
+
+/** One call on its way to an answer. */
+export type Ask = {
+  readonly plan: MethodPlan;
+  readonly paramsText: ByteText;
+  readonly scope: Scope;
+  readonly target: number;
+  /** Whose call it is, for the bound on one key's calls. */
+  readonly group: string | undefined;
+  readonly mayStream: boolean;
+  readonly settle: (answer: AskOutcome, ask: Ask) => void;
+  /** Monotonic. */
+  readonly deadlineMs: number;
+  settled: boolean;
+  /** Never in an array: because it must not, or because it may have spoiled one. */
+  alone: boolean;
+  /** Validators that were asked, a bit each. */
+  tried: number;
+  /** All validators failed once, and may be asked for a second time. */
+  isSecondRound: boolean;
+  /** It stands in its lane's `again`. */
+  isWaiting: boolean;
+  /** Requests in flight that it is in: two when it is hedged. */
+  flights: number;
+  /** Bad answers that it got. From the third validator on they are its own fault, not the validator's. */
+  badAnswers: number;
+  /** What it is answered when no validator has anything better to say. */
+  fallback: WholeAnswer | undefined;
+  /** Set where its array came back as one error object, until it is known who is to blame. */
+  refusal: ArrayRefusal | undefined;
+  /** Which validator gave the answer, or was the last to fail. */
+  askedOf: number;
+  /** A validator may have carried it out. */
+  mayHaveArrived: boolean;
+};
+
+export type AskOutcome = WholeAnswer | StreamedAnswer | "unavailable";
+
+/** An array that was refused whole. `left` calls of it are being asked again, each alone. */
+export type ArrayRefusal = { validator: number; left: number; hasCulprit: boolean };
+
+/** What is made once for a method: `prefixes[id]` is a request's text up to its parameters. */
+export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
+
+export type AskRequest = Pick<Ask, "plan" | "paramsText" | "settle" | "deadlineMs"> &
+  Partial<Pick<Ask, "scope" | "target" | "group" | "mayStream" | "alone" | "tried">>;
+
+/** Always all fields in the same order, so that every call has one shape to the engine. */
+export function createAsk(request: AskRequest): Ask {
+  return {
+    plan: request.plan,
+    paramsText: request.paramsText,
+    scope: request.scope ?? "any",
+    target: request.target ?? -1,
+    group: request.group,
+    mayStream: request.mayStream ?? false,
+    settle: request.settle,
+    deadlineMs: request.deadlineMs,
+    settled: false,
+    alone: request.alone ?? false,
+    tried: request.tried ?? 0,
+    isSecondRound: false,
+    isWaiting: false,
+    flights: 0,
+    badAnswers: 0,
+    fallback: undefined,
+    refusal: undefined,
+    askedOf: -1,
+    mayHaveArrived: false,
+  };
+}
+
+/** The plan of a method's calls. Rules are made once, at start, so they are remembered for good. */
+export function createPlans() {
+  const lanes = laneNames.map(() => new Map<MethodRule, MethodPlan>());
+  return function planOf(rule: MethodRule, laneName: LaneName = rule.lane): MethodPlan {
+    const lane = laneNames.indexOf(laneName);
+    const known = lanes[lane]?.get(rule);
+    if (known !== undefined) return known;
+    const plan: MethodPlan = { rule, lane, prefixes: [] };
+    lanes[lane]?.set(rule, plan);
+    return plan;
+  };
+}
+
+/** The body for a validator: an object for one call, an array for several; ids are the places, from 1. */
+export function composeBody(asks: readonly Ask[]): Buffer {
+  const [first] = asks;
+  if (asks.length === 1 && first !== undefined) return Buffer.from(itemText(first, 1), "latin1");
+  let text = "[";
+  for (let index = 0; index < asks.length; index += 1) {
+    const ask = asks[index];
+    if (ask !== undefined) text += (index === 0 ? "" : ",") + itemText(ask, index + 1);
+  }
+  return Buffer.from(`${text}]`, "latin1");
+}
+
+function itemText({ plan, paramsText }: Ask, id: number): string {
+  const prefix = plan.prefixes[id] ?? addPrefix(plan, id);
+  return `${prefix}${paramsText}}`;
+}
+
+function addPrefix({ rule, prefixes }: MethodPlan, id: number): string {
+  for (let next = prefixes.length; next <= id; next += 1) {
+    prefixes.push(`${usualBeforeId}${next},"method":"${rule.name}","params":`);
+  }
+  return prefixes[id] ?? "";
+}

@@ -1,0 +1,80 @@
+import { hasRoom, inFlight, type Member, type MemberLane } from "./member.ts";
+
+/** What the pool asks of the head. */
+export type PoolHead = {
+  /** It is of our chain and has the announced block. */
+  isEligible(label: string): boolean;
+  announced(): { number: bigint; hash: string } | undefined;
+  /** Undefined where it is not known to be of our chain: then it is never asked, however few are left. */
+  heightOf?(label: string): bigint | undefined;
+};
+
+export type Choose = (lane: number, excluded: number) => Member | "busy" | "none";
+
+/** Without a measurement a validator counts as this fast. */
+const meanMsMin = 0.05;
+
+/**
+ * Who gets the next request: of two that are picked at random among the best, the one with the lower product of requests
+ * in flight and latency ("the power of two choices"). `busy`: the best have no connection free, and a worse one would
+ * not be faster. `none`: nobody is left but those in `excluded` (a bit each).
+ */
+export function createChoose({
+  members,
+  head,
+  random = Math.random,
+}: {
+  members: readonly Member[];
+  head: PoolHead;
+  random?: () => number;
+}): Choose {
+  // Filled anew for each choice; it holds members only, which live as long as it does.
+  const best: Member[] = [];
+
+  return function choose(lane, excluded) {
+    let bestTier = 4;
+    let isSomebodySound = false;
+    best.length = 0;
+    for (const member of members) {
+      const tier = tierOf(member, lane, head);
+      if (tier <= 2 && !member.health.isSuspect()) isSomebodySound = true;
+      if ((member.bit & excluded) !== 0 || tier > bestTier || tier === 4) continue;
+      if (tier < bestTier) best.length = 0;
+      bestTier = tier;
+      best.push(member);
+    }
+    // Those that are out are asked only while nobody is sound: else a call that failed elsewhere would hang with them.
+    if (best.length === 0 || (bestTier === 3 && isSomebodySound)) return "none";
+    return pick(lane) ?? "busy";
+  };
+
+  function pick(lane: number): Member | undefined {
+    let free = 0;
+    for (const member of best) {
+      const memberLane = member.lanes[lane];
+      if (memberLane === undefined || !hasRoom(member, memberLane)) continue;
+      best[free] = member;
+      free += 1;
+    }
+    if (free <= 1) return free === 1 ? best[0] : undefined;
+    const first = Math.floor(random() * free);
+    const second = (first + 1 + Math.floor(random() * (free - 1))) % free;
+    const [one, other] = [best[first], best[second]];
+    if (one === undefined || other === undefined) return one ?? other;
+    return score(other.lanes[lane]) < score(one.lanes[lane]) ? other : one;
+  }
+}
+
+/** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: taken out. 4: never asked. */
+export function tierOf(member: Member, lane: number, head: PoolHead): number {
+  const { health, label } = member;
+  if (head.heightOf !== undefined && head.heightOf(label) === undefined) return 4;
+  if (health.state() === "open") return 3;
+  if (!head.isEligible(label)) return 2;
+  return health.isSuspect() || member.lanes[lane]?.isSlow === true ? 1 : 0;
+}
+
+function score(lane: MemberLane | undefined): number {
+  if (lane === undefined) return Number.POSITIVE_INFINITY;
+  return (inFlight(lane) + 1) * Math.max(lane.latency.meanMs(), meanMsMin);
+}

@@ -1,0 +1,273 @@
+import type { Logger } from "pino";
+import { type Ask, composeBody } from "./ask.ts";
+import { type Calls, createCalls } from "./calls.ts";
+import type { Choose } from "./choose.ts";
+import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
+import type { HedgeBudget } from "./hedge-budget.ts";
+import { createLanding } from "./landing.ts";
+import { createLanes, type Lane, slowLane, waiting } from "./lanes.ts";
+import { countRequest, dropConnection, hasRoom, type Member, takeConnection } from "./member.ts";
+import type { PoolSettings } from "./pool-settings.ts";
+import { takeArray, takeCompanions } from "./take-array.ts";
+
+export type Dispatcher = {
+  readonly lanes: readonly Lane[];
+  readonly calls: Calls;
+  /** Takes a call in. It is settled exactly once, at once where too many wait already. */
+  submit(ask: Ask): void;
+  /** Sends at the end of this turn of the event loop what can be sent. */
+  flushSoon(): void;
+  /** Closes a connection and frees its place; what it was asked for is asked elsewhere. */
+  giveUp(connection: Connection, member: Member, reason: FailureReason): void;
+  /** A validator was taken out: whatever waits for it is asked elsewhere. */
+  moveAll(member: Member, reason: FailureReason): void;
+  /** Settles everything, and takes in nothing more. */
+  stop(): void;
+};
+
+/** While a validator is on trial an array is no longer than this. */
+const trialCallsMax = 8;
+/** Calls that are asked again and find no connection, after which the rest of their queue is left as it is. */
+const keptBeforeRest = 64;
+
+/**
+ * Calls become requests here. What comes in during one turn of the event loop leaves together at its end; where no
+ * connection is free it waits, and leaves when one is. Without a timer, so light load is not delayed; and the heavier the
+ * load, the longer the arrays.
+ */
+export function createDispatcher({
+  members,
+  openConnection,
+  choose,
+  hedges,
+  settings,
+  logger,
+  now,
+}: {
+  members: readonly Member[];
+  openConnection: (member: Member, events: ConnectionEvents) => Connection;
+  choose: Choose;
+  hedges: Pick<HedgeBudget, "earn">;
+  settings: PoolSettings;
+  logger: Logger;
+  now: () => number;
+}): Dispatcher {
+  const lanes = createLanes(settings);
+  const calls = createCalls({ members, lanes, flushSoon, now });
+  const landing = createLanding({ lanes, calls, logger, now });
+  const events = members.map(connectionEvents);
+  let flushIsDue = false;
+  let stopped = false;
+
+  function submit(ask: Ask): void {
+    const lane = lanes[ask.plan.lane];
+    const isAdmitted =
+      lane !== undefined &&
+      !stopped &&
+      waiting(lane) < lane.queueMax &&
+      (ask.group === undefined || lane.groups.enter(ask.group));
+    if (!isAdmitted) {
+      ask.settled = true;
+      ask.settle("unavailable", ask);
+      return;
+    }
+    hedges.earn();
+    const directed = ask.scope === "any" ? undefined : members[ask.target]?.lanes[lane.index]?.directed;
+    if (directed !== undefined) {
+      directed.push(ask);
+      lane.directed += 1;
+    } else if (ask.tried !== 0) calls.queueAgain(ask);
+    else lane.fresh.push(ask);
+    flushSoon();
+  }
+
+  function flushSoon(): void {
+    if (flushIsDue) return;
+    flushIsDue = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    flushIsDue = false;
+    for (const lane of lanes) pump(lane);
+  }
+
+  function pump(lane: Lane): void {
+    if (lane.directed > 0) for (const member of members) pumpDirected(lane, member);
+    if (lane.again.length > 0) pumpAgain(lane);
+    while (lane.fresh.length > 0) {
+      const member = choose(lane.index, 0);
+      if (member === "busy") return;
+      if (member === "none") {
+        const nobodys = lane.fresh;
+        lane.fresh = [];
+        for (const ask of nobodys) calls.finish(ask, "unavailable");
+        return;
+      }
+      const { taken, rest } = takeArray(lane.fresh, limitsFor(lane, member));
+      lane.fresh = rest;
+      sendOff(taken, lane, member);
+    }
+  }
+
+  function limitsFor(lane: Lane, member: Member): { callsMax: number; paramsBytesMax: number } {
+    const { paramsBytesMax } = settings.arrays;
+    const isTrial = member.health.state() !== "closed";
+    return { callsMax: isTrial ? Math.min(trialCallsMax, lane.callsMax) : lane.callsMax, paramsBytesMax };
+  }
+
+  function pumpDirected(lane: Lane, member: Member): void {
+    const memberLane = member.lanes[lane.index];
+    if (memberLane === undefined) return;
+    while (memberLane.directed.length > 0 && hasRoom(member, memberLane)) {
+      const before = memberLane.directed.length;
+      const { taken, rest } = takeArray(memberLane.directed, limitsFor(lane, member));
+      memberLane.directed = rest;
+      lane.directed -= before - rest.length;
+      sendOff(taken, lane, member);
+    }
+  }
+
+  /** Each is put to a validator that it was not asked of; those behind it that may go there too go along. */
+  function pumpAgain(lane: Lane): void {
+    const asks: (Ask | undefined)[] = lane.again;
+    lane.again = [];
+    let kept = 0;
+    for (let index = 0; index < asks.length; index += 1) {
+      const ask = asks[index];
+      if (ask === undefined || ask.settled) continue;
+      const member = kept < keptBeforeRest ? chooseAgain(ask, lane) : "busy";
+      if (member === "busy") {
+        kept += 1;
+        lane.again.push(ask);
+      } else if (member === "none") {
+        ask.isWaiting = false;
+        // Where it is in another request still, that one may be answered.
+        if (ask.flights === 0) calls.finish(ask, ask.fallback ?? "unavailable");
+      } else
+        sendOff(takeCompanions(asks, index, { ...limitsFor(lane, member), bit: member.bit }), lane, member);
+    }
+  }
+
+  /** When all were asked in vain, each is asked a second time before the call is given up. */
+  function chooseAgain(ask: Ask, lane: Lane): Member | "busy" | "none" {
+    const member = choose(lane.index, ask.tried);
+    if (member !== "none" || ask.flights > 0 || ask.isSecondRound) return member;
+    ask.isSecondRound = true;
+    ask.tried = 0;
+    return choose(lane.index, 0);
+  }
+
+  function sendOff(asks: readonly Ask[], lane: Lane, member: Member): void {
+    const memberLane = member.lanes[lane.index];
+    const memberEvents = events[member.index];
+    if (asks.length === 0 || memberLane === undefined || memberEvents === undefined) return;
+    let timeoutMs = 0;
+    for (const ask of asks) {
+      ask.isWaiting = false;
+      ask.tried |= member.bit;
+      ask.flights += 1;
+      ask.askedOf = member.index;
+      if (ask.plan.rule.timeoutMs > timeoutMs) timeoutMs = ask.plan.rule.timeoutMs;
+    }
+    const isTrial = member.health.state() !== "closed";
+    if (isTrial) member.trialFlights += 1;
+    const sentAtMs = now();
+    const flight: Flight = {
+      validator: member.index,
+      lane: lane.index,
+      asks,
+      sentAtMs,
+      endsAtMs: sentAtMs + timeoutMs,
+      isTrial,
+      hasLeft: false,
+      isHedged: false,
+      isMoved: false,
+      isAbandoned: false,
+    };
+    countRequest(member.stats, flight);
+    takeConnection(memberLane, () => openConnection(member, memberEvents)).send(flight, composeBody(asks));
+  }
+
+  function connectionEvents(member: Member): ConnectionEvents {
+    /** The connection is free before its calls are settled, and takes what has gathered after that. */
+    const landed = (connection: Connection, flight: Flight, settle: () => void) => {
+      const lane = lanes[flight.lane];
+      if (lane === undefined || stopped) return;
+      member.lanes[flight.lane]?.free.push(connection);
+      if (!flight.isAbandoned) {
+        if (flight.isTrial) member.trialFlights -= 1;
+        for (const ask of flight.asks) ask.flights -= 1;
+      }
+      settle();
+      if (waiting(lane) > 0 && !flushIsDue) pump(lane);
+    };
+    return {
+      bytesCame(flight) {
+        // Of a long answer each byte counts; a short one is there, or it is not.
+        if (flight.lane === slowLane) member.progressAtMs = now();
+      },
+      answered: (connection, flight, answer) =>
+        landed(connection, flight, () => landing.answered(member, flight, answer)),
+      failed: (connection, flight, reason) =>
+        landed(connection, flight, () => landing.failed(member, flight, reason)),
+      streamBegan(flight, answer) {
+        const nowMs = now();
+        member.health.succeeded(nowMs);
+        // To its first bytes: what follows is its reader's time.
+        member.lanes[flight.lane]?.latency.add(nowMs - flight.sentAtMs);
+        lanes[flight.lane]?.latency.add(nowMs - flight.sentAtMs);
+        const [ask] = flight.asks;
+        if (ask !== undefined) calls.finish(ask, answer);
+      },
+      streamEnded: (connection, flight) => landed(connection, flight, () => {}),
+    };
+  }
+
+  return {
+    lanes,
+    calls,
+    submit,
+    flushSoon,
+
+    giveUp(connection, member, reason) {
+      const { flight } = connection;
+      if (flight === undefined) return;
+      const memberLane = member.lanes[flight.lane];
+      calls.abandon(flight, reason);
+      connection.failStream();
+      if (memberLane !== undefined) dropConnection(memberLane, connection);
+      flushSoon();
+    },
+
+    moveAll(member, reason) {
+      for (const [index, memberLane] of member.lanes.entries()) {
+        const asks = memberLane.directed;
+        memberLane.directed = [];
+        const lane = lanes[index];
+        if (lane !== undefined) lane.directed -= asks.length;
+        for (const ask of asks) calls.askAgain(ask, member, reason);
+        for (const { flight } of memberLane.connections) {
+          if (flight !== undefined) calls.abandon(flight, reason);
+        }
+      }
+    },
+
+    stop() {
+      stopped = true;
+      const left: Ask[] = [];
+      for (const lane of lanes) left.push(...lane.fresh.splice(0), ...lane.again.splice(0));
+      for (const memberLane of members.flatMap((member) => member.lanes)) {
+        left.push(...memberLane.directed.splice(0));
+        for (const connection of memberLane.connections) {
+          left.push(...(connection.flight?.asks ?? []));
+          connection.failStream();
+          connection.destroy();
+        }
+        memberLane.connections = [];
+        memberLane.free = [];
+      }
+      for (const ask of left) calls.finish(ask, "unavailable");
+    },
+  };
+}

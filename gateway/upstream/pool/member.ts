@@ -1,0 +1,186 @@
+import type { Ask } from "./ask.ts";
+import { laneNames } from "./ask.ts";
+import {
+  type Connection,
+  type ConnectionEvents,
+  type ConnectionTarget,
+  createConnection,
+  type FailureReason,
+  type Flight,
+} from "./connection.ts";
+import type { Health } from "./health.ts";
+import { createLatency, type Latency } from "./latency.ts";
+import { laneConnections, type PoolSettings } from "./pool-settings.ts";
+
+/** One lane of one validator. */
+export type MemberLane = {
+  /** Its connections, and so its requests at once. */
+  readonly max: number;
+  connections: Connection[];
+  /** Those with nothing in flight; the one that was used last is used next, so that idle ones stay idle. */
+  free: Connection[];
+  /** Calls that are meant for this validator. */
+  directed: Ask[];
+  readonly latency: Latency;
+  /** Passed over, since others are many times faster. */
+  isSlow: boolean;
+  /** Until then its late requests are asked of another without being counted as hedges. */
+  watchedUntilMs: number;
+};
+
+export type MemberStats = {
+  calls: number;
+  requests: number;
+  hedgedCalls: number;
+  /** Calls that had to be asked of another, by reason. */
+  failures: Record<FailureReason, number>;
+  /** Requests of each lane by length: up to 1, 2, 4, 8, … calls. */
+  arrayLengths: number[][];
+  longestArray: number;
+};
+
+/** One validator as the pool sees it. */
+export type Member = {
+  readonly index: number;
+  readonly bit: number;
+  /** Its place in the configuration, as metrics and the head name it. */
+  readonly label: string;
+  /** Without credentials. */
+  readonly url: string;
+  readonly lanes: readonly MemberLane[];
+  readonly health: Health;
+  readonly stats: MemberStats;
+  /** When an answer was last complete, or a byte of a slow one came. */
+  progressAtMs: number;
+  /** Since when it has not been eligible, as the sweep sees it. */
+  behindSinceMs: number | undefined;
+  /** Requests in flight that were let through on trial. */
+  trialFlights: number;
+};
+
+export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
+
+export function createMember({
+  url,
+  index,
+  settings,
+  health,
+}: {
+  url: string;
+  index: number;
+  settings: PoolSettings;
+  health: Health;
+}): Member {
+  const max = laneConnections(settings);
+  return {
+    index,
+    bit: 1 << index,
+    label: String(index),
+    url: withoutCredentials(url),
+    health,
+    lanes: laneNames.map((lane) => ({
+      max: max[lane],
+      connections: [],
+      free: [],
+      directed: [],
+      latency: createLatency(),
+      isSlow: false,
+      watchedUntilMs: Number.NEGATIVE_INFINITY,
+    })),
+    stats: {
+      calls: 0,
+      requests: 0,
+      hedgedCalls: 0,
+      failures: { ...zeroFailures },
+      arrayLengths: laneNames.map(() => lengthBuckets.map(() => 0)),
+      longestArray: 0,
+    },
+    progressAtMs: Number.NEGATIVE_INFINITY,
+    behindSinceMs: undefined,
+    trialFlights: 0,
+  };
+}
+
+const zeroFailures: Record<FailureReason, number> = {
+  connect: 0,
+  closed: 0,
+  timeout: 0,
+  hung: 0,
+  late: 0,
+  status: 0,
+  bad_answer: 0,
+  missing: 0,
+  array_refused: 0,
+  too_large: 0,
+  unwanted: 0,
+  behind: 0,
+};
+
+/** Requests that count against the lane's share, abandoned ones too. */
+export function inFlight(lane: MemberLane): number {
+  return lane.connections.length - lane.free.length;
+}
+
+export function hasRoom(member: Member, lane: MemberLane): boolean {
+  if (member.health.state() === "trial" && member.trialFlights > 0) return false;
+  return lane.free.length > 0 || lane.connections.length < lane.max;
+}
+
+/** A free connection, new where none is left; the caller made sure that there is room. */
+export function takeConnection(lane: MemberLane, open: () => Connection): Connection {
+  const free = lane.free.pop();
+  if (free !== undefined) return free;
+  const opened = open();
+  lane.connections.push(opened);
+  return opened;
+}
+
+/** Ends a connection and frees its place. */
+export function dropConnection(lane: MemberLane, connection: Connection): void {
+  connection.destroy();
+  lane.connections = lane.connections.filter((other) => other !== connection);
+  lane.free = lane.free.filter((other) => other !== connection);
+}
+
+export function countRequest(stats: MemberStats, { lane, asks }: Flight): void {
+  stats.calls += asks.length;
+  stats.requests += 1;
+  if (asks.length > stats.longestArray) stats.longestArray = asks.length;
+  const counts = stats.arrayLengths[lane];
+  const bucket = lengthBuckets.findIndex((longest) => asks.length <= longest);
+  if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
+}
+
+/** How a validator is reached. User and password of its address become a header (RFC 7617). */
+export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): ConnectionTarget {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const headers = ["content-type", "application/json"];
+  if (username !== "" || password !== "") {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    headers.push("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
+  }
+  return { origin, path: pathname + search, headers, connectTimeoutMs: settings.connectTimeoutMs };
+}
+
+export function openConnection({
+  target,
+  settings,
+  now,
+  events,
+}: {
+  target: ConnectionTarget;
+  settings: Pick<PoolSettings, "answerBytesMax" | "streamFromBytes">;
+  now: () => number;
+  events: ConnectionEvents;
+}): Connection {
+  const { answerBytesMax, streamFromBytes } = settings;
+  return createConnection({ target, answerBytesMax, streamFromBytes, now, events });
+}
+
+function withoutCredentials(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = "";
+  parsed.password = "";
+  parsed.search = "";
+  return parsed.href.replace(/\/$/, "");
+}

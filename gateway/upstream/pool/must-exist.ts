@@ -1,0 +1,50 @@
+import type { ByteText } from "../../call.ts";
+import type { MethodRule } from "../../method-table.ts";
+import type { Verdict } from "./answer-verdict.ts";
+
+/** How Besu and anvil say that they do not have a block, or its state. */
+const unknownBlockWords =
+  /^(unknown block|block not found|header not found|resource not found|invalid block param \(block not found\)|world state (un|not )available|blockoutofrangeerror)/i;
+
+/** Whether the answer says that the block is not there: `null`, or one of the validators' words for it. */
+export function saysUnknownBlock(verdict: Verdict): boolean {
+  return verdict.kind === "null" || (verdict.kind === "error" && unknownBlockWords.test(verdict.message));
+}
+
+/**
+ * Whether the block that a call is about must exist: it is named by a number at or below the head, or by a hash, which
+ * nobody has who did not get it from a validator.
+ */
+export function blockMustExist({
+  rule,
+  paramsText,
+  head,
+}: {
+  rule: MethodRule;
+  paramsText: ByteText;
+  head: bigint | undefined;
+}): boolean {
+  if (rule.block === undefined || head === undefined) return false;
+  const params: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
+  if (!Array.isArray(params)) return false;
+  const { at } = rule.block;
+  const named: unknown[] = at === "filter" ? blocksOfFilter(params[0]) : [params[at]];
+  return named.every((block) => mustExist(block, head));
+}
+
+function blocksOfFilter(filter: unknown): unknown[] {
+  if (!isRecord(filter)) return [undefined];
+  const { blockHash, fromBlock, toBlock } = filter;
+  return blockHash === undefined ? [fromBlock, toBlock] : [blockHash];
+}
+
+/** EIP-1898 lets an object name a block by number or hash. */
+function mustExist(block: unknown, head: bigint): boolean {
+  if (isRecord(block)) return mustExist(block["blockHash"] ?? block["blockNumber"], head);
+  if (typeof block !== "string" || !/^0x[0-9a-fA-F]{1,64}$/.test(block)) return false;
+  return block.length === 66 || BigInt(block) <= head;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,63 @@
+import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
+import { cutLone } from "./cut-answers.ts";
+import { cutLoneCarefully } from "./cut-carefully.ts";
+
+export type Pinger = ReturnType<typeof createPinger>;
+
+const pingBody = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}');
+
+/**
+ * Asks a validator the least that it can be asked, on a connection of its own: whether it answers at all. One question
+ * at a time.
+ */
+export function createPinger({
+  open,
+  timeoutMs,
+  onPinged,
+  now,
+}: {
+  open: (events: ConnectionEvents) => Connection;
+  timeoutMs: number;
+  /** `failure` undefined: it was answered. */
+  onPinged: (failure: FailureReason | undefined) => void;
+  now: () => number;
+}) {
+  let connection: Connection | undefined;
+  const events: ConnectionEvents = {
+    bytesCame: () => {},
+    answered(_connection, _flight, { status, body }) {
+      const answer = cutLone(body) ?? cutLoneCarefully(body, 1);
+      const isGood = status === 200 && answer?.afterId.includes('"result"') === true;
+      onPinged(isGood ? undefined : status === 200 ? "bad_answer" : "status");
+    },
+    failed: (_connection, _flight, reason) => onPinged(reason),
+    streamBegan: (_flight, answer) => answer.abort(),
+    streamEnded: () => {},
+  };
+
+  function close(): void {
+    connection?.destroy();
+    connection = undefined;
+  }
+
+  return {
+    isAsking: () => connection?.flight !== undefined,
+    ask(): void {
+      const sentAtMs = now();
+      connection ??= open(events);
+      connection.send(pingFlight(sentAtMs, sentAtMs + timeoutMs), pingBody);
+    },
+    sweep(nowMs: number): void {
+      const endsAtMs = connection?.flight?.endsAtMs;
+      if (endsAtMs === undefined || nowMs < endsAtMs) return;
+      close();
+      onPinged("hung");
+    },
+    stop: close,
+  };
+}
+
+function pingFlight(sentAtMs: number, endsAtMs: number): Flight {
+  const flags = { isTrial: false, hasLeft: false, isHedged: false, isMoved: false, isAbandoned: false };
+  return { validator: -1, lane: -1, asks: [], sentAtMs, endsAtMs, ...flags };
+}

@@ -1,0 +1,151 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import { laneNames } from "./ask.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { waiting } from "./lanes.ts";
+import { inFlight, lengthBuckets, type Member } from "./member.ts";
+
+/**
+ * The pool's metrics, on the process's registry. They are read when somebody asks for them: counting into labels costs
+ * more than the rest of a call. `validator` is a validator's place in the configuration.
+ */
+export function registerPoolMetrics({
+  registry,
+  members,
+  dispatcher,
+  takenOut,
+}: {
+  registry: Registry;
+  members: readonly Member[];
+  dispatcher: Pick<Dispatcher, "lanes">;
+  /** How often each validator was taken out, by reason; read only. */
+  takenOut: readonly ReadonlyMap<string, number>[];
+}): void {
+  const registers = [registry];
+
+  new Counter({
+    name: "tollgate_gateway_validator_calls_total",
+    help: "Calls sent to a validator, by its place in the configuration",
+    labelNames: ["validator"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, stats } of members) this.inc({ validator: label }, stats.calls);
+    },
+  });
+  new Counter({
+    name: "tollgate_gateway_validator_failures_total",
+    help: "Calls that a validator failed to answer, so that they were asked of another where they may be, by reason",
+    labelNames: ["validator", "reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, stats } of members) {
+        for (const [reason, count] of Object.entries(stats.failures))
+          this.inc({ validator: label, reason }, count);
+      }
+    },
+  });
+  new Counter({
+    name: "tollgate_gateway_validator_hedges_total",
+    help: "Calls asked of a second validator because this one was late",
+    labelNames: ["validator"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, stats } of members) this.inc({ validator: label }, stats.hedgedCalls);
+    },
+  });
+  new Counter({
+    name: "tollgate_gateway_validator_taken_out_total",
+    help: "Times that a validator was taken out, by reason",
+    labelNames: ["validator", "reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [index, reasons] of takenOut.entries()) {
+        for (const [reason, count] of reasons) this.inc({ validator: String(index), reason }, count);
+      }
+    },
+  });
+  new Counter({
+    name: "tollgate_gateway_validator_requests_total",
+    help: "HTTP requests sent to a validator, by lane and by the most calls that they hold (calls: 1, 2, 4, … 64, more)",
+    labelNames: ["validator", "lane", "calls"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, stats } of members) {
+        for (const [lane, counts] of stats.arrayLengths.entries()) {
+          for (const [index, count] of counts.entries()) {
+            const longest = lengthBuckets[index] ?? 0;
+            const calls = Number.isFinite(longest) ? String(longest) : "more";
+            if (count > 0) this.inc({ validator: label, lane: laneNames[lane] ?? "", calls }, count);
+          }
+        }
+      }
+    },
+  });
+  registerGauges({ registers, members, dispatcher });
+}
+
+function registerGauges({
+  registers,
+  members,
+  dispatcher,
+}: {
+  registers: Registry[];
+  members: readonly Member[];
+  dispatcher: Pick<Dispatcher, "lanes">;
+}): void {
+  new Gauge({
+    name: "tollgate_gateway_validator_in_use",
+    help: "Whether a validator is asked: 1 it is, 0.5 on trial or silent at the moment, 0 taken out",
+    labelNames: ["validator"],
+    registers,
+    collect() {
+      for (const { label, health } of members) this.set({ validator: label }, inUse(health));
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_validator_in_flight",
+    help: "HTTP requests in flight to a validator, by lane; those given up count until they are answered",
+    labelNames: ["validator", "lane"],
+    registers,
+    collect() {
+      for (const { label, lanes } of members) {
+        for (const [index, lane] of lanes.entries()) {
+          this.set({ validator: label, lane: laneNames[index] ?? "" }, inFlight(lane));
+        }
+      }
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_validator_latency_seconds",
+    help: "How long a validator takes for a request: a moving mean, and the 95th percentile of the latest 256",
+    labelNames: ["validator", "lane", "stat"],
+    registers,
+    collect() {
+      for (const { label, lanes } of members) {
+        for (const [index, { latency }] of lanes.entries()) {
+          const labels = { validator: label, lane: laneNames[index] ?? "" };
+          this.set({ ...labels, stat: "mean" }, latency.meanMs() / 1000);
+          this.set({ ...labels, stat: "p95" }, latency.p95Ms() / 1000);
+        }
+      }
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_queue_calls",
+    help: "Calls that wait for a connection to a validator, by lane",
+    labelNames: ["lane"],
+    registers,
+    collect() {
+      for (const lane of dispatcher.lanes) this.set({ lane: laneNames[lane.index] ?? "" }, waiting(lane));
+    },
+  });
+}
+
+function inUse(health: Member["health"]): number {
+  if (health.state() === "open") return 0;
+  return health.state() === "trial" || health.isSuspect() ? 0.5 : 1;
+}

@@ -1,0 +1,103 @@
+import { laneNames } from "./ask.ts";
+import type { FailureReason } from "./connection.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { waiting } from "./lanes.ts";
+import { inFlight, lengthBuckets, type Member } from "./member.ts";
+
+/** How the pool stands, for `/status`. Times are milliseconds. */
+export type PoolStatus = {
+  validators: ValidatorStatus[];
+  /** Calls that wait for a connection, and how long requests of all validators take. */
+  lanes: Record<string, { waiting: number; p95Ms: number }>;
+};
+
+export type ValidatorStatus = {
+  label: string;
+  url: string;
+  /** closed: it is asked. trial: it answers pings again. open: it is not asked. */
+  breaker: "closed" | "trial" | "open";
+  /** Passed over while others are there: it is silent at the moment. */
+  suspect: boolean;
+  lastTakenOut: { reason: FailureReason; at: string } | null;
+  lanes: Record<
+    string,
+    { inFlight: number; max: number; waiting: number; meanMs: number; p95Ms: number; slow: boolean }
+  >;
+  calls: number;
+  requests: number;
+  hedges: number;
+  /** Calls that had to be asked of another validator. Only reasons that occurred. */
+  failovers: Record<string, number>;
+  /** How many requests had up to so many calls. */
+  arrayLengths: Record<string, number>;
+  longestArray: number;
+};
+
+export function poolStatus({
+  members,
+  dispatcher,
+  wallClock,
+  now,
+}: {
+  members: readonly Member[];
+  dispatcher: Pick<Dispatcher, "lanes">;
+  wallClock: () => number;
+  now: () => number;
+}): PoolStatus {
+  const lanes: PoolStatus["lanes"] = {};
+  for (const lane of dispatcher.lanes) {
+    lanes[laneName(lane.index)] = { waiting: waiting(lane), p95Ms: rounded(lane.latency.p95Ms()) };
+  }
+  const startedAtMs = wallClock() - now();
+  return { validators: members.map((member) => validatorStatus(member, startedAtMs)), lanes };
+}
+
+function validatorStatus(member: Member, startedAtMs: number): ValidatorStatus {
+  const { health, stats } = member;
+  const takenOut = health.lastTakenOut();
+  const lanes: ValidatorStatus["lanes"] = {};
+  for (const [index, lane] of member.lanes.entries()) {
+    lanes[laneName(index)] = {
+      inFlight: inFlight(lane),
+      max: lane.max,
+      waiting: lane.directed.length,
+      meanMs: rounded(lane.latency.meanMs()),
+      p95Ms: rounded(lane.latency.p95Ms()),
+      slow: lane.isSlow,
+    };
+  }
+  return {
+    label: member.label,
+    url: member.url,
+    breaker: health.state(),
+    suspect: health.isSuspect(),
+    lastTakenOut:
+      takenOut === undefined
+        ? null
+        : { reason: takenOut.reason, at: new Date(startedAtMs + takenOut.atMs).toISOString() },
+    lanes,
+    calls: stats.calls,
+    requests: stats.requests,
+    hedges: stats.hedgedCalls,
+    failovers: Object.fromEntries(Object.entries(stats.failures).filter(([, count]) => count > 0)),
+    arrayLengths: arrayLengths(stats.arrayLengths),
+    longestArray: stats.longestArray,
+  };
+}
+
+function arrayLengths(byLane: readonly number[][]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [index, longest] of lengthBuckets.entries()) {
+    const count = byLane.reduce((sum, counts) => sum + (counts[index] ?? 0), 0);
+    if (count > 0) sums[Number.isFinite(longest) ? String(longest) : "more"] = count;
+  }
+  return sums;
+}
+
+function laneName(index: number): string {
+  return laneNames[index] ?? String(index);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

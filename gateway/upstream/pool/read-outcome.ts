@@ -1,0 +1,28 @@
+import { cutArray, cutLone } from "./cut-answers.ts";
+import { cutArrayCarefully, cutErrorWithoutId, cutLoneCarefully } from "./cut-carefully.ts";
+import type { WholeAnswer } from "./pool-answer.ts";
+
+/** What one HTTP answer is to the calls that it was asked for. */
+export type Outcome =
+  /** By the calls' order; undefined where an answer is missing. At least one is there. */
+  | { kind: "answers"; answers: readonly (WholeAnswer | undefined)[] }
+  /** One error object for the whole body, with no id or another. */
+  | { kind: "refused"; error: WholeAnswer }
+  | { kind: "failed"; reason: "status" | "bad_answer" };
+
+/** Reads the answer to a request of `count` calls. */
+export function readOutcome(count: number, { status, body }: { status: number; body: Buffer }): Outcome {
+  // Besu answers 400 to what it finds invalid, with an error object; other statuses come from something in between.
+  const isAnswer = (status >= 200 && status < 300) || status === 400;
+  if (!isAnswer) return { kind: "failed", reason: "status" };
+  if (count === 1) {
+    const answer = cutLone(body) ?? cutLoneCarefully(body, 1);
+    if (answer !== undefined) return { kind: "answers", answers: [answer] };
+  } else {
+    const answers = cutArray(body, count) ?? cutArrayCarefully(body, count);
+    if (answers.some((answer) => answer !== undefined)) return { kind: "answers", answers };
+  }
+  const error = cutErrorWithoutId(body);
+  if (error !== undefined) return { kind: "refused", error };
+  return { kind: "failed", reason: status === 400 ? "status" : "bad_answer" };
+}

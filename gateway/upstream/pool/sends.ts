@@ -1,0 +1,183 @@
+import { LRUCache } from "lru-cache";
+import type { CallToForward } from "../../call.ts";
+import type { MethodRule } from "../../method-table.ts";
+import { verdictOf } from "./answer-verdict.ts";
+import { type Ask, type AskOutcome, createAsk, type createPlans } from "./ask.ts";
+import { type PoolHead, tierOf } from "./choose.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Member } from "./member.ts";
+import { isStreamed, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
+import { readTransaction, type SentTransaction } from "./read-transaction.ts";
+import { rendezvousScore } from "./rendezvous.ts";
+
+export type Sends = ReturnType<typeof createSends>;
+
+/** Besu, anvil and geth: the pool has it already. */
+const knownWords = /^(known transaction|transaction already imported|already known)/i;
+/** Besu says it of a mined transaction too, which is then no failure. */
+const nonceTooLowWords = /^nonce too low/i;
+
+const lightLane = 0;
+const lookupTimeoutMs = 2000;
+/** How long a validator may be behind the head and still get its senders' transactions. */
+const behindMsMax = 3000;
+
+/**
+ * Transactions on their way. All of a sender go to the one validator that its address is drawn to among the sound ones,
+ * so that its nonces meet in one pool; `eth_sendRawTransaction` is idempotent.
+ *
+ * The same bytes are offered to another validator only while their request lives, and not once another transaction of
+ * the same sender and nonce was sent: at a base fee of zero the same price replaces, so an older one that comes late
+ * would undo the newer.
+ */
+export function createSends({
+  members,
+  head,
+  dispatcher,
+  planOf,
+  remembered,
+  now,
+}: {
+  members: readonly Member[];
+  head: PoolHead;
+  dispatcher: Pick<Dispatcher, "submit">;
+  planOf: ReturnType<typeof createPlans>;
+  remembered: number;
+  now: () => number;
+}) {
+  const latestInSlot = new LRUCache<string, string>({ max: remembered });
+
+  /** One question to one validator. */
+  function askOnly(
+    member: Member,
+    call: { rule: MethodRule; paramsText: string; deadlineMs: number; group?: string | undefined },
+    { alone }: { alone: boolean },
+  ): Promise<{ outcome: AskOutcome; ask: Ask }> {
+    return new Promise((resolve) => {
+      dispatcher.submit(
+        createAsk({
+          plan: planOf(call.rule),
+          paramsText: call.paramsText,
+          deadlineMs: call.deadlineMs,
+          group: call.group,
+          scope: "only",
+          target: member.index,
+          alone,
+          settle: (outcome, ask) => resolve({ outcome, ask }),
+        }),
+      );
+    });
+  }
+
+  /** The validator that `name` is drawn to, of the best that are left. */
+  function drawn(name: string, excluded: number): Member | undefined {
+    let best: { member: Member; tier: number; score: number } | undefined;
+    let isSomebodySound = false;
+    for (const member of members) {
+      const tier = steadyTier(member);
+      if (tier === 0) isSomebodySound = true;
+      if (tier === 4 || (member.bit & excluded) !== 0) continue;
+      const score = rendezvousScore(name, member.url);
+      if (best === undefined || tier < best.tier || (tier === best.tier && score > best.score)) {
+        best = { member, tier, score };
+      }
+    }
+    return best !== undefined && best.tier >= 3 && isSomebodySound ? undefined : best?.member;
+  }
+
+  /**
+   * Who is out is decided slower than for reads: with each change a sender's nonces meet another pool, which may not have
+   * heard of its latest transaction. So neither a moment's silence counts nor a block that comes a little later.
+   */
+  function steadyTier(member: Member): number {
+    const tier = tierOf(member, lightLane, head);
+    if (tier >= 3) return tier;
+    return member.behindSinceMs !== undefined && now() - member.behindSinceMs > behindMsMax ? 2 : 0;
+  }
+
+  /** Asks validators that have the head, all at once; the first that knows something is believed. */
+  async function askAll(
+    call: { rule: MethodRule; paramsText: string; deadlineMs: number },
+    excluded: number,
+  ): Promise<WholeAnswer | undefined> {
+    const asked = members.filter(
+      (member) => (member.bit & excluded) === 0 && tierOf(member, lightLane, head) <= 1,
+    );
+    const knowing = asked.map(async (member) => {
+      const { outcome } = await askOnly(member, call, { alone: false });
+      if (outcome === "unavailable" || isStreamed(outcome) || verdictOf(outcome).kind !== "value") {
+        throw new Error("does not know it");
+      }
+      return outcome;
+    });
+    return await Promise.any(knowing).catch(() => undefined);
+  }
+
+  async function isMined({ hash }: SentTransaction, deadlineMs: number): Promise<boolean> {
+    const endsAtMs = Math.min(deadlineMs, now() + lookupTimeoutMs);
+    const call = { rule: receiptRule, paramsText: `["${hash}"]`, deadlineMs: endsAtMs };
+    return (await askAll(call, 0)) !== undefined;
+  }
+
+  /** What a validator said to a transaction, as its sender has to hear it. */
+  async function judge(
+    answer: WholeAnswer,
+    transaction: SentTransaction | undefined,
+    deadlineMs: number,
+  ): Promise<WholeAnswer> {
+    const verdict = verdictOf(answer);
+    if (verdict.kind !== "error" || transaction === undefined) return answer;
+    const isIn =
+      knownWords.test(verdict.message) ||
+      (nonceTooLowWords.test(verdict.message) && (await isMined(transaction, deadlineMs)));
+    if (!isIn) return answer;
+    return { beforeId: usualBeforeId, afterId: `,"result":"${transaction.hash}"}`, isAscii: true };
+  }
+
+  return {
+    drawn,
+    askAll,
+
+    /**
+     * Sends a transaction. "unavailable": no validator answered, and where one may have got it nobody knows whether it
+     * was taken.
+     */
+    async send(
+      { rule, paramsText }: CallToForward,
+      { deadlineMs, group }: { deadlineMs: number; group: string | undefined },
+    ): Promise<WholeAnswer | "unavailable"> {
+      const transaction = readTransaction(paramsText);
+      if (transaction !== undefined) latestInSlot.set(transaction.slot, transaction.hash);
+      const name = transaction?.sender ?? paramsText.slice(0, 200);
+      let tried = 0;
+      let mayHaveArrived = false;
+      while (now() < deadlineMs) {
+        // What we cannot read we cannot tell from an older one of its kind.
+        const isLatest = transaction !== undefined && latestInSlot.get(transaction.slot) === transaction.hash;
+        const member = drawn(name, tried);
+        if (member === undefined || (mayHaveArrived && !isLatest)) break;
+        tried |= member.bit;
+        const { outcome, ask } = await askOnly(
+          member,
+          { rule, paramsText, deadlineMs, group },
+          { alone: true },
+        );
+        if (outcome !== "unavailable" && !isStreamed(outcome)) return judge(outcome, transaction, deadlineMs);
+        mayHaveArrived ||= ask.mayHaveArrived;
+      }
+      return "unavailable";
+    },
+  };
+}
+
+const receiptRule: MethodRule = {
+  name: "eth_getTransactionReceipt",
+  permission: "rpc",
+  cost: 0,
+  cache: "never",
+  lane: "light",
+  timeoutMs: lookupTimeoutMs,
+  mayAskAgain: true,
+  block: undefined,
+  blocksMax: undefined,
+};

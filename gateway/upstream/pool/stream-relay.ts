@@ -1,0 +1,80 @@
+import type { Dispatcher } from "undici";
+import { type StreamedAnswer, type StreamReader, usualBeforeId } from "./pool-answer.ts";
+
+export type StreamRelay = ReturnType<typeof createStreamRelay>;
+
+/**
+ * The first bytes of an answer to a call that was asked alone, cut around the id; undefined where the id is not where
+ * validators write it, so that the answer has to be read as a whole.
+ */
+export function cutFirstBytes(first: Buffer): { beforeId: string; afterId: Buffer } | undefined {
+  const start = first.toString("latin1", 0, usualBeforeId.length + 2);
+  if (start !== `${usualBeforeId}1,`) return undefined;
+  return { beforeId: usualBeforeId, afterId: first.subarray(usualBeforeId.length + 1) };
+}
+
+/** Hands a long answer on as it comes. Until the reader starts it, what still comes is kept: a socket's read at most. */
+export function createStreamRelay({
+  beforeId,
+  afterId,
+  controller,
+  now,
+  onAbort,
+}: {
+  beforeId: string;
+  afterId: Buffer;
+  controller: Dispatcher.DispatchController;
+  now: () => number;
+  onAbort: () => void;
+}) {
+  let reader: StreamReader | undefined;
+  let held: Buffer[] = [];
+  let outcome: "open" | "ended" | "failed" | "aborted" = "open";
+  let movedAtMs = now();
+  controller.pause();
+
+  function finish(how: "ended" | "failed"): void {
+    if (outcome !== "open") return;
+    outcome = how;
+    if (how === "ended") reader?.onEnd();
+    else reader?.onFailure();
+  }
+
+  const answer: StreamedAnswer = {
+    beforeId,
+    afterId,
+    start(newReader) {
+      reader = newReader;
+      movedAtMs = now();
+      const chunks = held;
+      held = [];
+      for (const chunk of chunks) newReader.onChunk(chunk);
+      if (outcome === "ended") newReader.onEnd();
+      if (outcome === "failed") newReader.onFailure();
+      if (outcome === "open") controller.resume();
+    },
+    pause: () => controller.pause(),
+    resume() {
+      movedAtMs = now();
+      if (outcome === "open") controller.resume();
+    },
+    abort() {
+      if (outcome !== "open") return;
+      outcome = "aborted";
+      onAbort();
+    },
+  };
+
+  return {
+    answer,
+    push(chunk: Buffer): void {
+      movedAtMs = now();
+      if (reader === undefined) held.push(chunk);
+      else if (outcome === "open") reader.onChunk(chunk);
+    },
+    end: () => finish("ended"),
+    fail: () => finish("failed"),
+    /** How long nothing has come, or its reader has let nothing come. */
+    stalledMs: (nowMs: number) => nowMs - movedAtMs,
+  };
+}

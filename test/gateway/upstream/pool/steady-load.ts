@@ -1,0 +1,40 @@
+import type { AskOptions } from "../../../../gateway/upstream/validator-pool.ts";
+
+export type Asked = { atMs: number; tookMs: number; text: string };
+
+/**
+ * Asks so often for so long, or until `isOver`, whatever becomes of what was asked before. Times count from the
+ * beginning.
+ */
+export async function steadyLoad({
+  ask,
+  callsPerSecond,
+  durationMs,
+  isOver = () => false,
+}: {
+  ask: (index: number, options?: AskOptions) => Promise<string>;
+  callsPerSecond: number;
+  durationMs: number;
+  isOver?: () => boolean;
+}): Promise<Asked[]> {
+  const began = performance.now();
+  const asked: Promise<Asked>[] = [];
+  const one = async (index: number): Promise<Asked> => {
+    const atMs = performance.now() - began;
+    const text = await ask(index);
+    return { atMs, tookMs: performance.now() - began - atMs, text };
+  };
+  while (performance.now() - began < durationMs && !isOver()) {
+    const due = Math.floor(((performance.now() - began) / 1000) * callsPerSecond);
+    while (asked.length < due) asked.push(one(asked.length));
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+  return Promise.all(asked);
+}
+
+/** What a fault cost: reads that failed, and answers that were late although they began long after it. */
+export function costOf(asked: readonly Asked[], { faultAtMs }: { faultAtMs: number }) {
+  const failed = asked.filter(({ text }) => !text.includes('"result":"'));
+  const late = asked.filter(({ atMs, tookMs }) => atMs > faultAtMs + 2000 && tookMs > 500);
+  return { calls: asked.length, failed: failed.length, late: late.length, failure: failed[0]?.text };
+}

@@ -1,0 +1,260 @@
+import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import t from "tap";
+import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
+import type { ValidatorPool } from "../../../../gateway/upstream/validator-pool.ts";
+import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { callsOf, callTo, echo, startPool, until } from "./start-pool.ts";
+
+const mebibyte = 1024 * 1024;
+const traceCall = callTo("debug_traceTransaction", ["0x1"]);
+const piece = Buffer.from(`{"op":"SSTORE","note":"größe 🦊","pad":"${"x".repeat(64 * 1024)}"},`);
+
+/** A trace of at least `bytes`, written as fast as it is taken. `seen` is of the latest: what has left of it so far. */
+function tracing({ bytes }: { bytes: number }) {
+  let seen = { written: 0, digest: "" };
+  async function* trace() {
+    const mine = { written: 0, digest: "" };
+    seen = mine;
+    const digest = createHash("sha256");
+    const counted = (chunk: Buffer) => {
+      digest.update(chunk);
+      mine.written += chunk.length;
+      return chunk;
+    };
+    yield counted(Buffer.from('{"jsonrpc":"2.0","id":1,"result":['));
+    while (mine.written < bytes) yield counted(piece);
+    const end = counted(Buffer.from("{}]}"));
+    mine.digest = digest.digest("hex");
+    yield end;
+  }
+  const write = (response: ServerResponse) => {
+    response.writeHead(200, { "Content-Type": "application/json" });
+    // Fails where the reader goes away, which is what some of these tests are about.
+    return pipeline(Readable.from(trace(), { highWaterMark: 1 }), response).catch(() => {});
+  };
+  const answer: StubAnswer = (body, response, request) => {
+    if (!body.includes("debug_trace")) return echo(body, response, request);
+    void write(response);
+    return undefined;
+  };
+  return { answer, seen: () => seen };
+}
+
+async function streamOf(pool: ValidatorPool): Promise<StreamedAnswer> {
+  const answer = await pool.ask(traceCall, { mayStream: true });
+  if (answer === "unavailable" || !isStreamed(answer)) throw new Error("a stream was expected");
+  return answer;
+}
+
+/** Reads a stream; `slowly` stops after each chunk until told to go on. */
+function readStream(stream: StreamedAnswer, { idText = "1", slowly = false } = {}) {
+  const digest = createHash("sha256")
+    .update(Buffer.from(stream.beforeId + idText, "latin1"))
+    .update(stream.afterId);
+  const read = {
+    bytes: stream.beforeId.length + idText.length + stream.afterId.length,
+    chunks: 0,
+    outcome: "open",
+  };
+  const over = new Promise<string>((resolve) => {
+    const end = (outcome: string) => {
+      read.outcome = outcome;
+      resolve(outcome);
+    };
+    stream.start({
+      onChunk(chunk) {
+        digest.update(chunk);
+        read.bytes += chunk.length;
+        read.chunks += 1;
+        if (slowly) stream.pause();
+      },
+      onEnd: () => end("ended"),
+      onFailure: () => end("failed"),
+    });
+  });
+  return { read, over, digest: () => digest.digest("hex") };
+}
+
+t.test("a long answer streams, every byte but the id as it was written", async (t) => {
+  const { answer, seen } = tracing({ bytes: 20 * mebibyte });
+  const stub = await startStubValidator(t, { answer });
+  const { pool, validator } = startPool(t, [stub.url]);
+  const stream = await streamOf(pool);
+  t.equal(stream.beforeId, '{"jsonrpc":"2.0","id":');
+  t.equal(stream.afterId.toString("latin1", 0, 11), ',"result":[');
+  t.equal(validator(0).lanes["slow"]?.inFlight, 1);
+  const { read, over, digest } = readStream(stream);
+  t.equal(await over, "ended");
+  t.equal(read.bytes, seen().written);
+  t.equal(digest(), seen().digest);
+  t.ok(read.chunks > 100, "in pieces");
+  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  const next = readStream(await streamOf(pool));
+  t.equal(await next.over, "ended", "the next comes the same way");
+});
+
+t.test("a slow reader holds the validator back, its one place, and nobody else", async (t) => {
+  const { answer, seen } = tracing({ bytes: 64 * mebibyte });
+  const stub = await startStubValidator(t, { answer });
+  const { ask, pool, validator } = startPool(t, [stub.url]);
+  const stream = await streamOf(pool);
+  const { read, over } = readStream(stream, { slowly: true });
+  await until(() => read.chunks === 1);
+  // Both sockets' buffers fill, then nothing moves.
+  let before = -1;
+  while (seen().written !== before) {
+    before = seen().written;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  const heldBytes = read.bytes;
+  t.ok(heldBytes < mebibyte, `${heldBytes} bytes came`);
+  t.ok(seen().written < 20 * mebibyte, `${seen().written} bytes left the validator`);
+
+  const began = performance.now();
+  for (let round = 0; round < 20; round += 1) t.match(await ask("web3_sha3", ["x"]), /result/);
+  t.ok(performance.now() - began < 500);
+  t.equal(validator(0).lanes["slow"]?.inFlight, 1);
+  t.equal(read.bytes, heldBytes, "not a byte came meanwhile");
+
+  while (read.outcome === "open") {
+    const { chunks } = read;
+    stream.resume();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (read.chunks - chunks > 20) t.fail(`${read.chunks - chunks} chunks at once`);
+  }
+  t.equal(await over, "ended");
+  t.equal(read.bytes, seen().written);
+});
+
+t.test("an answer that stays short comes whole", async (t) => {
+  const { answer } = tracing({ bytes: 100 * 1024 });
+  const stub = await startStubValidator(t, { answer });
+  const { pool } = startPool(t, [stub.url]);
+  const whole = await pool.ask(traceCall, { mayStream: true });
+  t.ok(whole !== "unavailable" && !isStreamed(whole) && !whole.isAscii);
+});
+
+t.test("who cannot take a stream gets the answer whole, up to a limit", async (t) => {
+  const { answer, seen } = tracing({ bytes: 3 * mebibyte });
+  const stubs = await Promise.all([0, 1].map(() => startStubValidator(t, { answer })));
+  const urls = stubs.map(({ url }) => url);
+  const whole = await startPool(t, urls).pool.ask(traceCall);
+  t.ok(whole !== "unavailable" && whole.afterId.length + whole.beforeId.length + 1 === seen().written);
+  const { pool, validator } = startPool(t, urls, { settings: { answerBytesMax: 2 * mebibyte } });
+  t.equal(await pool.ask(traceCall), "unavailable");
+  t.equal((validator(0).failovers["too_large"] ?? 0) + (validator(1).failovers["too_large"] ?? 0), 0);
+  t.equal(stubs.flatMap(({ bodies }) => bodies).length, 2, "no other validator would say it shorter");
+});
+
+t.test("an id that does not stand where validators write it is found in the whole answer", async (t) => {
+  const stub = await startStubValidator(t, {
+    answer: () => `{"result":"${"x".repeat(mebibyte)}","id":1,"jsonrpc":"2.0"}`,
+  });
+  const { pool } = startPool(t, [stub.url]);
+  const whole = await pool.ask(traceCall, { mayStream: true });
+  t.ok(whole !== "unavailable" && !isStreamed(whole) && whole.afterId === ',"jsonrpc":"2.0"}');
+});
+
+t.test(
+  "until the first byte another validator is asked; after it the reader hears of the failure",
+  async (t) => {
+    const cut: StubAnswer = (_body, response) => {
+      response.writeHead(200).write('{"jsonrpc":"2.0","id":1,"result":[');
+      setTimeout(() => response.destroy(), 10);
+      return undefined;
+    };
+    const { answer, seen } = tracing({ bytes: 2 * mebibyte });
+    const cutting = await startStubValidator(t, { answer: cut });
+    const sound = await startStubValidator(t, { answer });
+    const { pool } = startPool(t, [cutting.url, sound.url]);
+    while (cutting.bodies.length === 0) {
+      const { read, over } = readStream(await streamOf(pool));
+      t.equal(await over, "ended");
+      t.equal(read.bytes, seen().written);
+    }
+
+    const dying = tracing({ bytes: 400 * mebibyte });
+    const last = await startStubValidator(t, { answer: dying.answer });
+    const { pool: lastPool, validator } = startPool(t, [last.url]);
+    const { read, over } = readStream(await streamOf(lastPool));
+    await until(() => read.chunks > 10);
+    await last.stop();
+    t.equal(await over, "failed");
+    t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  },
+);
+
+t.test("a client that leaves ends its stream and frees its place", async (t) => {
+  const { answer } = tracing({ bytes: 400 * mebibyte });
+  let closed = 0;
+  const stub = await startStubValidator(t, {
+    answer(body, response, request) {
+      response.on("close", () => {
+        closed += 1;
+      });
+      return answer(body, response, request);
+    },
+  });
+  const { pool, validator } = startPool(t, [stub.url], { settings: { connections: { slow: 1 } } });
+  const started = await streamOf(pool);
+  const { read } = readStream(started);
+  await until(() => read.chunks > 3);
+  started.abort();
+  t.ok(await until(() => closed === 1));
+  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  t.equal(read.outcome, "open", "and is told nothing more");
+
+  const neverStarted = await streamOf(pool);
+  neverStarted.abort();
+  neverStarted.abort();
+  t.ok(await until(() => closed === 2));
+
+  const gone = new AbortController();
+  const asked = pool.ask(traceCall, { mayStream: true, signal: gone.signal });
+  gone.abort();
+  t.equal(await asked, "unavailable");
+  t.ok(
+    await until(() => validator(0).lanes["slow"]?.inFlight === 0),
+    "an answer for nobody is not read to its end",
+  );
+  t.equal(validator(0).lastTakenOut, null, "none of which is held against the validator");
+});
+
+t.test("a stream that stands still for too long, or takes too long in all, is ended", async (t) => {
+  const { answer } = tracing({ bytes: 400 * mebibyte });
+  const stub = await startStubValidator(t, { answer });
+  const settings = { health: { sweepMs: 20 } };
+  const still = startPool(t, [stub.url], { settings: { ...settings, streamStallMs: 200 } });
+  const slow = readStream(await streamOf(still.pool), { slowly: true });
+  t.equal(await slow.over, "failed");
+  t.equal(still.validator(0).lanes["slow"]?.inFlight, 0);
+
+  const forgotten = await streamOf(still.pool);
+  t.ok(
+    await until(() => still.validator(0).lanes["slow"]?.inFlight === 0),
+    "also one that was never started",
+  );
+  t.equal(await readStream(forgotten).over, "failed");
+
+  const long = startPool(t, [stub.url], { settings: { ...settings, streamMsMax: 200 } });
+  const stream = await streamOf(long.pool);
+  const reading = readStream(stream, { slowly: true });
+  const resuming = setInterval(() => stream.resume(), 10);
+  t.equal(await reading.over, "failed");
+  clearInterval(resuming);
+});
+
+t.test("an array's answers never stream", async (t) => {
+  const stub = await startStubValidator(t, {
+    answer(body) {
+      const { calls } = callsOf(body);
+      return `[${calls.map(({ id }) => `{"jsonrpc":"2.0","id":${id},"result":"${"x".repeat(mebibyte)}"}`).join(",")}]`;
+    },
+  });
+  const { pool } = startPool(t, [stub.url]);
+  const asks = ["a", "b"].map((name) => pool.ask(callTo("web3_sha3", [name]), { mayStream: true }));
+  for (const answer of await Promise.all(asks)) t.ok(answer !== "unavailable" && !isStreamed(answer));
+});
