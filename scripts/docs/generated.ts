@@ -58,7 +58,7 @@ export function gatewayRegistry(): Registry {
       status: () => [],
     },
   });
-  registerPoolMetrics({ registry, members: [], dispatcher: { lanes: [] }, takenOut: [] });
+  registerPoolMetrics({ registry, members: [], dispatcher: { lanes: [] } });
   return registry;
 }
 

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import type { Test } from "tap";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { type Gateway, start } from "../../gateway/start.ts";
+import type { Teardown } from "./teardown.ts";
 
 export type GatewayUnderTest = {
   url: string;
@@ -31,7 +31,7 @@ const unlimited = 1_000_000_000;
 
 /** A gateway of the shipped configuration on free loopback ports, stopped when the test ends. */
 export async function startGateway(
-  t: Test,
+  t: Teardown,
   {
     redisUrl,
     upstreams,

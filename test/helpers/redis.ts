@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Test } from "tap";
 import { findProgram } from "../../scripts/dev/find-program.ts";
 import { type RunningRedis, startRedis as startServer } from "../../scripts/dev/start-redis.ts";
 import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import type { Teardown } from "./teardown.ts";
 
 export type RedisUnderTest = {
   url: string;
@@ -20,7 +20,7 @@ export type RedisUnderTest = {
 const endWithinMs = 10_000;
 
 /** A real redis-server of its own on a free loopback port, with AOF, gone when the test ends. */
-export async function startRedis(t: Test): Promise<RedisUnderTest> {
+export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
   const program = await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] });
   if (program === undefined)
     throw new Error("redis-server is not installed: sh scripts/dev/install-redis.sh");

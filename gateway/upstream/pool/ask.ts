@@ -5,21 +5,12 @@ import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-ans
 export const laneNames = ["light", "call", "slow"] as const;
 export type LaneName = (typeof laneNames)[number];
 
-/** Which validators a call may be put to. */
-export type Scope =
-  /** Whichever is best, and another where that one fails. */
-  | "any"
-  /** `target` first, then as `any`. */
-  | "first"
-  /** `target` alone and once: who asks decides what comes next. */
-  | "only";
-
 /** One call on its way to an answer. */
 export type Ask = {
   readonly plan: MethodPlan;
   readonly paramsText: ByteText;
-  readonly scope: Scope;
-  readonly target: number;
+  /** The one validator that it is put to, once: who asks decides what comes next. Undefined: whichever is best. */
+  readonly target: number | undefined;
   /** Whose call it is, for the bound on one key's calls. */
   readonly group: string | undefined;
   readonly mayStream: boolean;
@@ -58,15 +49,14 @@ export type ArrayRefusal = { validator: number; left: number; hasCulprit: boolea
 export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
 
 export type AskRequest = Pick<Ask, "plan" | "paramsText" | "settle" | "deadlineMs"> &
-  Partial<Pick<Ask, "scope" | "target" | "group" | "mayStream" | "alone" | "tried">>;
+  Partial<Pick<Ask, "target" | "group" | "mayStream" | "alone" | "tried">>;
 
 /** Always all fields in the same order, so that every call has one shape to the engine. */
 export function createAsk(request: AskRequest): Ask {
   return {
     plan: request.plan,
     paramsText: request.paramsText,
-    scope: request.scope ?? "any",
-    target: request.target ?? -1,
+    target: request.target,
     group: request.group,
     mayStream: request.mayStream ?? false,
     settle: request.settle,

@@ -51,7 +51,7 @@ export function createCalls({
   function askAgain(ask: Ask, member: Member, reason: FailureReason): void {
     if (ask.settled) return;
     member.stats.failures[reason] += 1;
-    if (ask.scope === "only") finish(ask, "unavailable");
+    if (ask.target !== undefined) finish(ask, "unavailable");
     else if (ask.flights === 0) queueAgain(ask);
   }
 
@@ -68,7 +68,7 @@ export function createCalls({
       const member = members[flight.validator];
       flight.isHedged = true;
       for (const ask of flight.asks) {
-        if (member === undefined || !isOnlyIn(ask) || ask.scope === "only" || !mayHedge()) continue;
+        if (member === undefined || !isOnlyIn(ask) || ask.target !== undefined || !mayHedge()) continue;
         member.stats.hedgedCalls += 1;
         queueAgain(ask);
       }
@@ -81,7 +81,7 @@ export function createCalls({
       for (const ask of flight.asks) {
         if (member === undefined || !isOnlyIn(ask)) continue;
         ask.mayHaveArrived ||= flight.hasLeft;
-        if (ask.scope === "only") askAgain(ask, member, "late");
+        if (ask.target !== undefined) askAgain(ask, member, "late");
         else {
           member.stats.failures.late += 1;
           queueAgain(ask);

@@ -94,5 +94,15 @@ function isAnswer(text: string, at: number, end: number): boolean {
         return /^(null|true|false|-?\d{1,20})$/.test(text.slice(at + 8, end - 1));
     }
   }
-  return text.startsWith('error":{', at) && closing === closingBrace && end - 2 > at + 7;
+  return text.startsWith('error":{', at) && isJson(text.slice(at + 7, end - 1));
+}
+
+/** Errors are rare and short, and read by this process too. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -72,7 +72,7 @@ export function createDispatcher({
       return;
     }
     hedges.earn();
-    const directed = ask.scope === "any" ? undefined : members[ask.target]?.lanes[lane.index]?.directed;
+    const directed = ask.target === undefined ? undefined : members[ask.target]?.lanes[lane.index]?.directed;
     if (directed !== undefined) {
       directed.push(ask);
       lane.directed += 1;

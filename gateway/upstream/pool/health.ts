@@ -34,6 +34,7 @@ export function createHealth({
   let trialSinceMs = 0;
   let backAtMs = Number.NEGATIVE_INFINITY;
   let lastTakenOut: TakenOut | undefined;
+  const timesTakenOut = new Map<FailureReason, number>();
 
   function takeOut(reason: FailureReason, nowMs: number): void {
     if (state === "open") return;
@@ -46,6 +47,7 @@ export function createHealth({
     state = "open";
     isSuspect = false;
     lastTakenOut = { reason, atMs: nowMs };
+    timesTakenOut.set(reason, (timesTakenOut.get(reason) ?? 0) + 1);
     pauseLonger(nowMs);
     onTakenOut(reason);
   }
@@ -65,6 +67,7 @@ export function createHealth({
     state: () => state,
     isSuspect: () => isSuspect,
     lastTakenOut: () => lastTakenOut,
+    timesTakenOut: (): ReadonlyMap<FailureReason, number> => timesTakenOut,
 
     succeeded(nowMs: number): void {
       failuresInRow = 0;

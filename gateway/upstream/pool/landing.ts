@@ -69,6 +69,16 @@ export function createLanding({
     }
   }
 
+  /** An error object that names no call: when a second validator says so too, it is the call's answer. */
+  function refusedCall(flight: Flight, member: Member, error: WholeAnswer): void {
+    const [ask] = flight.asks;
+    if (ask?.fallback !== undefined) calls.finish(ask, error);
+    else {
+      if (ask !== undefined) ask.fallback = error;
+      allBad(flight, member, "bad_answer");
+    }
+  }
+
   function allBad(flight: Flight, member: Member, reason: FailureReason): void {
     blame(flight, member, reason);
     // One more try together: it is rather the validator that is broken than one of the calls.
@@ -81,11 +91,7 @@ export function createLanding({
       if (outcome.kind === "answers") settleAll(flight, member, outcome.answers);
       else if (outcome.kind === "failed") allBad(flight, member, outcome.reason);
       else if (flight.asks.length > 1) refusedArray(flight, member);
-      else {
-        // Others may say the same to it, and then it is its answer.
-        for (const ask of flight.asks) ask.fallback = outcome.error;
-        allBad(flight, member, "bad_answer");
-      }
+      else refusedCall(flight, member, outcome.error);
     },
 
     failed(member: Member, flight: Flight, reason: FailureReason): void {

@@ -12,13 +12,10 @@ export function registerPoolMetrics({
   registry,
   members,
   dispatcher,
-  takenOut,
 }: {
   registry: Registry;
   members: readonly Member[];
   dispatcher: Pick<Dispatcher, "lanes">;
-  /** How often each validator was taken out, by reason; read only. */
-  takenOut: readonly ReadonlyMap<string, number>[];
 }): void {
   const registers = [registry];
 
@@ -62,8 +59,8 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const [index, reasons] of takenOut.entries()) {
-        for (const [reason, count] of reasons) this.inc({ validator: String(index), reason }, count);
+      for (const { label, health } of members) {
+        for (const [reason, count] of health.timesTakenOut()) this.inc({ validator: label, reason }, count);
       }
     },
   });

@@ -60,7 +60,6 @@ export function createSends({
           paramsText: call.paramsText,
           deadlineMs: call.deadlineMs,
           group: call.group,
-          scope: "only",
           target: member.index,
           alone,
           settle: (outcome, ask) => resolve({ outcome, ask }),
@@ -135,8 +134,26 @@ export function createSends({
   }
 
   return {
-    drawn,
     askAll,
+
+    /**
+     * Asks the validator that gets this sender's transactions, and where that fails the one that would get them then.
+     * "unavailable": none answered.
+     */
+    async askOfSender(
+      sender: string,
+      call: { rule: MethodRule; paramsText: string; deadlineMs: number; group: string | undefined },
+    ): Promise<WholeAnswer | "unavailable"> {
+      let tried = 0;
+      while (now() < call.deadlineMs) {
+        const member = drawn(sender, tried);
+        if (member === undefined) break;
+        tried |= member.bit;
+        const { outcome } = await askOnly(member, call, { alone: false });
+        if (outcome !== "unavailable" && !isStreamed(outcome)) return outcome;
+      }
+      return "unavailable";
+    },
 
     /**
      * Sends a transaction. "unavailable": no validator answered, and where one may have got it nobody knows whether it

@@ -41,6 +41,7 @@ export function createSweep({
 }): { sweep(): void } {
   const { health, hedge, streamStallMs, streamMsMax } = settings;
   let lastSweepMs = now();
+  let wasHeldUp = false;
   const inUseSinceMs: (number | undefined)[] = members.map(() => undefined);
 
   function sweepConnection(connection: Connection, lane: Lane, member: Member, nowMs: number): void {
@@ -143,8 +144,9 @@ export function createSweep({
       const nowMs = now();
       const elapsedMs = nowMs - lastSweepMs;
       lastSweepMs = nowMs;
-      // This process was held up itself: what seems late may only be unread. The next look tells.
-      if (elapsedMs > health.sweepMs * 4) return;
+      // This process was held up itself: what seems late may only be unread. The next look tells, whenever it comes.
+      wasHeldUp = !wasHeldUp && elapsedMs > health.sweepMs * 4;
+      if (wasHeldUp) return;
       for (const lane of dispatcher.lanes) sweepQueues(lane, nowMs);
       for (const member of members) sweepMember(member, nowMs);
       for (const lane of dispatcher.lanes) compare(lane, nowMs, elapsedMs);

@@ -163,6 +163,8 @@ t.test("half an answer between good heads is not taken for one", (t) => {
     '"result":',
     '"error":"x"',
     '"result":tru',
+    '"error":{"code":1,}',
+    '"error":{oops}',
   ];
   for (const text of bad) {
     const body = Buffer.from(`[{"jsonrpc":"2.0","id":1,${text}},{"jsonrpc":"2.0","id":2,"result":"b"}]`);

@@ -1,0 +1,57 @@
+import { parseArgs } from "node:util";
+import { runRandomFaults } from "../../test/soak/random-faults.ts";
+
+const usage = `Usage: npm run soak -- --minutes N [--seed S]
+
+Two gateways before five validators that are struck by random faults, a new network every half minute, each with the
+next seed. Ends with exit code 1 at the first thing that must not happen; --seed repeats from there.
+`;
+const roundMs = 30_000;
+
+const { minutes, seed, help } = readArguments();
+if (help) console.log(usage);
+else process.exitCode = await soak();
+
+async function soak(): Promise<number> {
+  const endsAtMs = performance.now() + minutes * 60_000;
+  for (let round = seed; performance.now() < endsAtMs; round += 1) {
+    const stops: (() => unknown)[] = [];
+    const durationMs = Math.min(roundMs, Math.max(1000, endsAtMs - performance.now()));
+    try {
+      const findings = await runRandomFaults(
+        { teardown: (stop) => stops.unshift(stop) },
+        { seed: round, durationMs },
+      );
+      const { reads, sends, faults, broken } = findings;
+      console.log(
+        `seed ${round}: ${reads} reads, ${sends} sends, ${faults.length} faults, ${broken.length} broken`,
+      );
+      if (broken.length > 0) {
+        console.log(`${broken.join("\n")}\nfaults: ${faults.join(", ")}`);
+        return 1;
+      }
+    } finally {
+      for (const stop of stops) await stop();
+    }
+  }
+  return 0;
+}
+
+function readArguments(): { minutes: number; seed: number; help: boolean } {
+  try {
+    const { values } = parseArgs({
+      options: {
+        minutes: { type: "string", default: "1" },
+        seed: { type: "string", default: "1" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const read = { minutes: Number(values.minutes), seed: Number(values.seed), help: values.help };
+    if (!(read.minutes > 0) || !Number.isSafeInteger(read.seed))
+      throw new Error("--minutes and --seed take numbers");
+    return read;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+    process.exit(2);
+  }
+}
