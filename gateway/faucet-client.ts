@@ -1,5 +1,5 @@
 import { request } from "undici";
-import type { Reply } from "./http-server.ts";
+import type { Reply } from "./http/exchange.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
 export type FaucetClient = {

@@ -4,7 +4,7 @@ import type { Profile } from "../lib/api-key.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { FaucetClient } from "./faucet-client.ts";
-import type { Exchange, Reply } from "./http-server.ts";
+import type { Exchange, Reply } from "./http/exchange.ts";
 import { readableId } from "./json-rpc/readable-id.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { FailureLimiter } from "./limits/failure-limiter.ts";

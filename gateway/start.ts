@@ -5,7 +5,7 @@ import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { createRedisClient, waitForRedis } from "../lib/redis-client.ts";
 import type { ConfiguredKey, GatewayConfig } from "./config.ts";
 import { createFaucetClient } from "./faucet-client.ts";
-import { startHttpServer } from "./http-server.ts";
+import { startHttpServer } from "./http/http-server.ts";
 import { createKeyCache } from "./key-cache.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";

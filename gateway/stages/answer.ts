@@ -1,6 +1,6 @@
 import { errorTable } from "../../lib/errors.ts";
 import type { Answer, Call } from "../call.ts";
-import type { Reply, StreamedBody } from "../http-server.ts";
+import type { Reply, StreamedBody } from "../http/exchange.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
 import type { StreamedAnswer } from "../upstream/validator-pool.ts";
 

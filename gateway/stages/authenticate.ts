@@ -2,7 +2,7 @@ import { checkApiKey, hashApiKey, type Profile } from "../../lib/api-key.ts";
 import type { Permission } from "../../lib/key-store/key-record.ts";
 import { keyRefusal } from "../../lib/key-store/key-refusal.ts";
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
-import type { RequestHead } from "../http-server.ts";
+import type { RequestHead } from "../http/exchange.ts";
 import type { KeyCache } from "../key-cache.ts";
 import type { FailureLimiter } from "../limits/failure-limiter.ts";
 import { type Refusal, refusal } from "../refusal.ts";

@@ -1,5 +1,5 @@
 import type { GatewayLimits } from "../config.ts";
-import type { Exchange, RequestHead } from "../http-server.ts";
+import type { Exchange, RequestHead } from "../http/exchange.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 
 /**

@@ -1,0 +1,49 @@
+/** What the gateway needs to know of a request's head. Counts tell a header that was sent twice. */
+export type RequestHead = {
+  /** Upper case. */
+  method: string;
+  path: string;
+  query: string;
+  apiKey: string | undefined;
+  apiKeyCount: number;
+  hostCount: number;
+  contentLength: string | undefined;
+  contentLengthCount: number;
+  transferEncodings: string | undefined;
+  contentType: string | undefined;
+  contentTypeCount: number;
+  contentEncoding: string | undefined;
+  forwardedFor: string | undefined;
+};
+
+export type Reply = {
+  status: number;
+  /** Besides Content-Length and Date, which the server writes. */
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array | string | StreamedBody | undefined;
+  /** Close the connection after the answer. */
+  close?: boolean;
+};
+
+/** A body whose rest is still on its way. It stands still until `start`; after `abort` nothing is called any more. */
+export type StreamedBody = {
+  first: Uint8Array;
+  /** `onEnd` or `onFailure` comes last. */
+  start(reader: { onChunk(chunk: Uint8Array): void; onEnd(): void; onFailure(): void }): void;
+  pause(): void;
+  resume(): void;
+  abort(): void;
+};
+
+export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
+
+export type Exchange = {
+  head: RequestHead;
+  /**
+   * Reads the body to its end. To be called at most once, before the first `await` of whoever handles the exchange:
+   * uWebSockets.js drops what nobody listens for. So an answer may go out without it, even while the body still comes.
+   */
+  readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }): Promise<BodyRead>;
+  /** The other end of the socket; empty where it is gone. */
+  peerAddress(): string;
+};

@@ -1,0 +1,135 @@
+import { collectBody } from "./collect-body.ts";
+import type { Exchange, Reply } from "./exchange.ts";
+import { readHead } from "./read-head.ts";
+import {
+  App,
+  exclusivePort,
+  type HttpResponse,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "./uws.ts";
+import { isStream, lingerMs, writeReply, writeStream } from "./write-reply.ts";
+
+export type HttpServer = {
+  host: string;
+  port: number;
+  /** Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. */
+  stop(options: { timeoutMs: number }): Promise<void>;
+};
+
+/**
+ * HTTP over uWebSockets.js. `handle` gets each request and gives its answer; it must not
+ * throw.
+ *
+ * The port is taken exclusively: the library's default (SO_REUSEPORT) would let a second gateway share it in silence.
+ * The library closes connections whose head stalls for 10 s or whose body comes in at less than 16 KB a second.
+ *
+ * @throws Error where the port is taken.
+ */
+export async function startHttpServer({
+  host,
+  port,
+  handle,
+}: {
+  host: string;
+  port: number;
+  handle: (exchange: Exchange) => Promise<Reply>;
+}): Promise<HttpServer> {
+  let inFlight = 0;
+  let connections = 0;
+  let stopping = false;
+  let onChange = () => {};
+  let lingersUntilMs = 0;
+  const linger = () => {
+    lingersUntilMs = performance.now() + lingerMs;
+  };
+
+  const app = App();
+  const countConnection = (_res: HttpResponse, opened: number) => {
+    connections += opened;
+    onChange();
+  };
+  app.filter(countConnection);
+  app.any("/*", (res, req) => {
+    let aborted = false;
+    let onAbort = () => {};
+    inFlight += 1;
+    let finished = false;
+    const finish = () => {
+      if (finished) return;
+      finished = true;
+      inFlight -= 1;
+      onChange();
+    };
+    res.onAborted(() => {
+      aborted = true;
+      onAbort();
+    });
+    const head = readHead(req);
+    const exchange: Exchange = {
+      head,
+      readBody: (limits) =>
+        collectBody({
+          res,
+          ...limits,
+          onAbort: (listener) => {
+            onAbort = listener;
+          },
+        }),
+      peerAddress: () => (aborted ? "" : Buffer.from(res.getRemoteAddressAsText()).toString()),
+    };
+    handle(exchange).then((reply) => {
+      if (aborted) {
+        if (isStream(reply.body)) reply.body.abort();
+        finish();
+        return;
+      }
+      // An answer counts as on its way until its last byte is handed to the kernel, or nobody wants it any more.
+      const { body } = reply;
+      onAbort = () => {
+        if (isStream(body)) body.abort();
+        finish();
+      };
+      const close = stopping || reply.close === true;
+      if (isStream(body)) {
+        writeStream({ res, reply, body, isGone: () => aborted, finish, linger });
+      } else {
+        writeReply({
+          res,
+          reply,
+          body,
+          close,
+          isHead: head.method === "HEAD",
+          finish,
+        });
+      }
+    });
+  });
+
+  const socket = await new Promise<us_listen_socket | false>((listening) => {
+    app.listen(host, port, exclusivePort, listening);
+  });
+  if (socket === false) throw new Error(`${host}:${port} cannot be listened on: the port is taken`);
+
+  return {
+    host,
+    port: us_socket_local_port(socket),
+    async stop({ timeoutMs }) {
+      stopping = true;
+      us_listen_socket_close(socket);
+      // What the library still holds of an answer that was streamed is out when its connection has closed.
+      const isDone = () => inFlight === 0 && (connections === 0 || performance.now() > lingersUntilMs);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        onChange = () => {
+          if (!isDone()) return;
+          clearTimeout(timer);
+          resolve();
+        };
+        onChange();
+      });
+      app.close();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { RequestHead } from "./exchange.ts";
+import type { HttpRequest } from "./uws.ts";
+
+/** Headers are read in a loop because that alone shows one that came twice; `getHeader` gives the first. */
+export function readHead(req: HttpRequest): RequestHead {
+  const head: RequestHead = {
+    method: req.getCaseSensitiveMethod(),
+    path: req.getUrl(),
+    query: req.getQuery() ?? "",
+    apiKey: undefined,
+    apiKeyCount: 0,
+    hostCount: 0,
+    contentLength: undefined,
+    contentLengthCount: 0,
+    transferEncodings: undefined,
+    contentType: undefined,
+    contentTypeCount: 0,
+    contentEncoding: undefined,
+    forwardedFor: undefined,
+  };
+  req.forEach((name, value) => {
+    switch (name) {
+      case "x-api-key":
+        head.apiKey = value;
+        head.apiKeyCount += 1;
+        break;
+      case "host":
+        head.hostCount += 1;
+        break;
+      case "content-length":
+        head.contentLength = value;
+        head.contentLengthCount += 1;
+        break;
+      case "transfer-encoding":
+        head.transferEncodings =
+          head.transferEncodings === undefined ? value : `${head.transferEncodings}, ${value}`;
+        break;
+      case "content-type":
+        head.contentType = value;
+        head.contentTypeCount += 1;
+        break;
+      case "content-encoding":
+        head.contentEncoding =
+          head.contentEncoding === undefined ? value : `${head.contentEncoding}, ${value}`;
+        break;
+      case "x-forwarded-for":
+        head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`;
+        break;
+    }
+  });
+  return head;
+}

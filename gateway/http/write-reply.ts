@@ -1,0 +1,149 @@
+import type { Reply, StreamedBody } from "./exchange.ts";
+import type { HttpResponse } from "./uws.ts";
+
+/** Writes an answer that is there as a whole. `finish` is called when its last byte is handed over. */
+export function writeReply({
+  res,
+  reply: { status, headers },
+  body,
+  close,
+  isHead,
+  finish,
+}: {
+  res: HttpResponse;
+  reply: Reply;
+  body: Uint8Array | string | undefined;
+  close: boolean;
+  /** RFC 9110 section 9.3.2: the head of the answer alone. */
+  isHead: boolean;
+  finish: () => void;
+}): void {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const isLarge = bytes !== undefined && bytes.length > pieceBytesMax && !isHead;
+  res.cork(() => {
+    res.writeStatus(statusLines[status] ?? String(status));
+    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    if (bytes === undefined) {
+      if (close) res.writeHeader("Connection", "close");
+      // Any argument, even undefined, would become a Content-Length, which RFC 9110 section 8.6 forbids beside a 204.
+      res.endWithoutBody();
+    } else if (isHead) {
+      // With the length as its argument the library would close the connection after it.
+      res.writeHeader("Content-Length", String(bytes.length)).endWithoutBody();
+    } else if (!isLarge) {
+      res.end(bytes, close);
+    } else if (close) {
+      res.writeHeader("Connection", "close");
+    }
+  });
+  if (isLarge) writeLarge({ res, bytes, finish });
+  else finish();
+}
+
+/** What the library takes in one piece; of a larger body it is given more as the client reads. */
+const pieceBytesMax = 64 * 1024;
+
+/**
+ * Hands a body over as fast as the client reads it. With its last byte the response is the library's again: touching it
+ * then throws, and a connection that should close does so at the latest when the server stops.
+ */
+function writeLarge({
+  res,
+  bytes,
+  finish,
+}: {
+  res: HttpResponse;
+  bytes: Uint8Array;
+  finish: () => void;
+}): void {
+  const [, isDone] = res.tryEnd(bytes, bytes.length);
+  if (isDone) {
+    finish();
+    return;
+  }
+  res.onWritable((offset) => {
+    const [more, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length);
+    if (isNowDone) finish();
+    return more;
+  });
+}
+
+/** For how long the library may hold the rest of a stream for a slow reader, as far as a stop waits for it. */
+export const lingerMs = 30_000;
+
+/**
+ * Passes a stream on at the pace of its reader. One that breaks off ends in a reset: its end must not look whole.
+ *
+ * What the library could not hand to the kernel it holds, and pushes on with the next piece or the end; it never tells
+ * when all is out. So a stream's connection ends with it, and a stop waits for that (`linger`).
+ */
+export function writeStream({
+  res,
+  reply: { status, headers },
+  body,
+  isGone,
+  finish,
+  linger,
+}: {
+  res: HttpResponse;
+  reply: Reply;
+  body: StreamedBody;
+  isGone: () => boolean;
+  finish: () => void;
+  linger: () => void;
+}): void {
+  let hasRoom = true;
+  const write = (chunk: Uint8Array) => {
+    hasRoom = res.write(chunk);
+    if (!hasRoom) body.pause();
+  };
+  res.onWritable(() => {
+    body.resume();
+    return true;
+  });
+  res.cork(() => {
+    res.writeStatus(statusLines[status] ?? String(status));
+    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    res.writeHeader("Connection", "close");
+    write(body.first);
+  });
+  body.start({
+    onChunk(chunk) {
+      if (!isGone()) res.cork(() => write(chunk));
+    },
+    onEnd() {
+      if (isGone()) return;
+      if (!hasRoom) linger();
+      // Asked to close, the library would write a header into the body: the client closes, since the head tells it to.
+      res.cork(() => res.end());
+      finish();
+    },
+    onFailure() {
+      if (!isGone()) res.close();
+    },
+  });
+}
+
+export function isStream(body: Reply["body"]): body is StreamedBody {
+  return typeof body === "object" && "start" in body;
+}
+
+/** The library writes "200 OK" by itself; every other status needs its words. */
+const statusLines: Readonly<Record<number, string>> = {
+  200: "200 OK",
+  202: "202 Accepted",
+  204: "204 No Content",
+  400: "400 Bad Request",
+  401: "401 Unauthorized",
+  402: "402 Payment Required",
+  403: "403 Forbidden",
+  404: "404 Not Found",
+  405: "405 Method Not Allowed",
+  409: "409 Conflict",
+  413: "413 Content Too Large",
+  415: "415 Unsupported Media Type",
+  422: "422 Unprocessable Content",
+  429: "429 Too Many Requests",
+  500: "500 Internal Server Error",
+  503: "503 Service Unavailable",
+};
