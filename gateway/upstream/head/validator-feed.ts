@@ -75,8 +75,9 @@ export function createValidatorFeed({
       probeSoon();
     },
     onHeader(header) {
+      if (!isConfirmed()) return;
       sayHeads();
-      if (isConfirmed()) onHeader(header);
+      onHeader(header);
     },
     onEnded(reason) {
       say(reason, () => logger.warn({ validator: label, reason }, "no heads by WebSocket, polling"));

@@ -54,6 +54,8 @@ export type Member = {
   progressAtMs: number;
   /** Since when it has not been eligible, as the sweep sees it. */
   behindSinceMs: number | undefined;
+  /** When it was last seen out of use or not of our chain. */
+  wasOutAtMs: number;
   /** Requests in flight that were let through on trial. */
   trialFlights: number;
 };
@@ -97,6 +99,7 @@ export function createMember({
     },
     progressAtMs: Number.NEGATIVE_INFINITY,
     behindSinceMs: undefined,
+    wasOutAtMs: Number.NEGATIVE_INFINITY,
     trialFlights: 0,
   };
 }

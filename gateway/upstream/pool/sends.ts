@@ -21,6 +21,11 @@ const lightLane = 0;
 const lookupTimeoutMs = 2000;
 /** How long a validator may be behind the head and still get its senders' transactions. */
 const behindMsMax = 3000;
+/**
+ * A validator that was out gets its senders back after this. It comes back with an empty pool, and nobody tells it again
+ * what waits in the others': blocks (2 s) have to take that in first, or the next nonce would be one too low.
+ */
+const settledAfterMs = 5000;
 
 /**
  * Transactions on their way. All of a sender go to the one validator that its address is drawn to among the sound ones,
@@ -91,6 +96,7 @@ export function createSends({
   function steadyTier(member: Member): number {
     const tier = tierOf(member, lightLane, head);
     if (tier >= 3) return tier;
+    if (now() - member.wasOutAtMs < settledAfterMs) return 2;
     return member.behindSinceMs !== undefined && now() - member.behindSinceMs > behindMsMax ? 2 : 0;
   }
 

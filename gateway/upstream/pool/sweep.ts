@@ -1,5 +1,5 @@
 import { type Ask, laneNames } from "./ask.ts";
-import type { PoolHead } from "./choose.ts";
+import { type PoolHead, tierOf } from "./choose.ts";
 import type { Connection, Flight } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
@@ -35,7 +35,7 @@ export function createSweep({
   pingers: readonly Pinger[];
   dispatcher: Dispatcher;
   hedges: HedgeBudget;
-  head: Pick<PoolHead, "isEligible">;
+  head: PoolHead;
   settings: PoolSettings;
   now: () => number;
 }): { sweep(): void } {
@@ -53,7 +53,7 @@ export function createSweep({
       if (isOver) dispatcher.giveUp(connection, member, "timeout");
       return;
     }
-    expire(flight.asks, nowMs);
+    member.stats.failures.timeout += expire(flight.asks, nowMs);
     if (nowMs >= flight.endsAtMs) dispatcher.giveUp(connection, member, "timeout");
     else if (!flight.isAbandoned) askOthersIfLate(flight, lane, member, nowMs);
   }
@@ -72,20 +72,22 @@ export function createSweep({
     return Math.max(hedge.afterMsMin, hedge.p95Factor * lane.latency.p95Ms());
   }
 
-  /** A call whose time is over is answered what is known, wherever it stands. */
-  function expire(asks: readonly Ask[], nowMs: number): void {
+  /** A call whose time is over is answered what is known, wherever it stands. Tells how many there were. */
+  function expire(asks: readonly Ask[], nowMs: number): number {
+    let expired = 0;
     for (const ask of asks) {
-      if (!ask.settled && nowMs >= ask.deadlineMs)
-        dispatcher.calls.finish(ask, ask.fallback ?? "unavailable");
+      if (ask.settled || nowMs < ask.deadlineMs) continue;
+      expired += 1;
+      dispatcher.calls.finish(ask, ask.fallback ?? "unavailable");
     }
+    return expired;
   }
 
   function sweepQueues(lane: Lane, nowMs: number): void {
     if (waiting(lane) === 0) return;
     expire(lane.fresh, nowMs);
     expire(lane.again, nowMs);
-    if (lane.directed > 0)
-      for (const member of members) expire(member.lanes[lane.index]?.directed ?? [], nowMs);
+    for (const { lanes } of members) expire(lanes[lane.index]?.directed ?? [], nowMs);
     dropSettled(lane, members);
   }
 
@@ -98,6 +100,7 @@ export function createSweep({
     }
     member.health.tick(nowMs);
     member.behindSinceMs = head.isEligible(member.label) ? undefined : (member.behindSinceMs ?? nowMs);
+    if (tierOf(member, 0, head) >= 3) member.wasOutAtMs = nowMs;
     if (silentMs(member, nowMs) > health.suspectAfterMs) member.health.isSilent(nowMs);
     pinger?.sweep(nowMs);
     if (pinger?.isAsking() === false && member.health.needsPing(nowMs)) pinger.ask();
@@ -116,8 +119,8 @@ export function createSweep({
       if (index === slowLane) continue;
       for (const connection of memberLane.connections) {
         const { flight } = connection;
-        if (flight?.isAbandoned === true && flight.sentAtMs < sinceMs)
-          dispatcher.giveUp(connection, member, "hung");
+        const isOld = flight?.isAbandoned === true && flight.sentAtMs < sinceMs;
+        if (isOld) dispatcher.giveUp(connection, member, "hung");
       }
     }
   }
@@ -154,12 +157,12 @@ export function createSweep({
   };
 }
 
-/** How long a validator has said nothing while it was asked something. */
+/** How long a validator has said nothing while it was asked something. A stream may stand still for its reader's sake. */
 function silentMs(member: Member, nowMs: number): number {
   let longestMs = 0;
   for (const { connections } of member.lanes) {
-    for (const { flight } of connections) {
-      if (flight === undefined || flight.isAbandoned) continue;
+    for (const { flight, streamStalledMs } of connections) {
+      if (flight === undefined || flight.isAbandoned || streamStalledMs(nowMs) !== undefined) continue;
       longestMs = Math.max(longestMs, nowMs - Math.max(flight.sentAtMs, member.progressAtMs));
     }
   }

@@ -123,6 +123,22 @@ test("validators that disagree about the new chain are waited for", async (t) =>
   t.same(bench.told(), [10, "epoch", 3]);
 });
 
+test("one whose newest blocks are not linked yet may have the head, and is waited for", async (t) => {
+  const bench = allAt(10);
+  const latest = chain.block(14);
+  const probe = { chainId: 8845n, genesisHash: chain.genesisHash, number: latest.number, latest };
+  for (let passed = 0; passed < 10_000; passed += 500) {
+    for (const label of ["a", "b", "c", "d"]) bench.say(label, chain, 7);
+    // What it is asked for is not answered.
+    bench.state.probed("e", { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
+    bench.pass(500);
+  }
+  t.same(bench.told(), [10]);
+  bench.say("e", chain, 14);
+  bench.pass(500);
+  t.same(bench.told(), [10, 11, 12, 13, 14]);
+});
+
 test("a doubt that ends in time is forgotten", async (t) => {
   const bench = allAt(10);
   for (let round = 0; round < 20; round += 1) {

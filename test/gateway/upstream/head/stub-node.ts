@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
@@ -8,7 +9,7 @@ import type { ScriptedChain } from "./scripted-chain.ts";
 export type StubNode = Awaited<ReturnType<typeof startStubNode>>;
 
 type Call = { id: number; method: string; params: unknown[] };
-/** `stuck` takes the connection for a WebSocket and says nothing. */
+/** `stuck` is on the next port, takes the handshake and then neither says nor answers anything, not even a close. */
 type WebSocketKind = "same" | "next" | "none" | "stuck";
 
 /**
@@ -30,6 +31,7 @@ export async function startStubNode(
   let ports: number[] = [];
   let servers: Server[] = [];
   let subscriptions = 0;
+  let handshakes = 0;
 
   function result({ method, params }: Call): unknown {
     asked.push(method);
@@ -108,7 +110,13 @@ export async function startStubNode(
     }
     if (webSocket === "none") return;
     servers.at(-1)?.on("upgrade", (request, socket, head) => {
-      if (webSocket !== "stuck" && !faults.hangs) upgraded.handleUpgrade(request, socket, head, accept);
+      handshakes += 1;
+      if (webSocket === "stuck") {
+        socket.on("error", () => {}).resume();
+        // Node's HTTP server leaves its side open when the other one is closed.
+        socket.on("end", () => socket.destroy());
+        socket.write(handshakeAnswer(String(request.headers["sec-websocket-key"])));
+      } else if (!faults.hangs) upgraded.handleUpgrade(request, socket, head, accept);
     });
   }
 
@@ -129,6 +137,7 @@ export async function startStubNode(
     asked,
     /** What came over the WebSocket. */
     messages,
+    handshakes: () => handshakes,
     subscriptions: () => subscriptions,
     connections: () => sockets.size,
     /** Blocks come, and each is told to who subscribed. */
@@ -146,6 +155,13 @@ export async function startStubNode(
     die,
     comeBack,
   };
+}
+
+/** RFC 6455 section 4.2.2. */
+function handshakeAnswer(key: string): string {
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  const fields = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
+  return `${["HTTP/1.1 101 Switching Protocols", ...fields].join("\r\n")}\r\n\r\n`;
 }
 
 async function listen(server: Server, port: number): Promise<{ server: Server; port: number }> {

@@ -106,6 +106,7 @@ t.test("with one validator alone a late call waits for it, to its deadline and n
   const tookMs = performance.now() - began;
   t.ok(tookMs >= 295 && tookMs < 600, `${tookMs} ms`);
   t.equal(validator(0).breaker, "closed");
+  t.equal(validator(0).failovers["timeout"], 1);
   stuck.release();
   t.not(await pool.ask(callTo("web3_sha3", ["x"], { timeoutMs: 300 })), "unavailable");
 });
