@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 
 /** `npm run bench -- NAME`: each benchmark is a program of its own, so that none measures what another left behind. */
 const benches: Readonly<Record<string, string>> = {
+  streaming: "memory and the neighbours' delay while a long trace answer streams to a slow reader",
   leases: "Redis commands per 1 000 calls, and what is admitted against the limit, over three processes",
 };
 

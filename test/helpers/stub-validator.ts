@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Test } from "tap";
+import type { Teardown } from "./teardown.ts";
 
 export type StubValidator = {
   url: string;
@@ -23,7 +23,7 @@ export type StubAnswer = (
  * `"result":"<method>"` unless told otherwise; `undefined` from an answer means that it was written by hand.
  */
 export async function startStubValidator(
-  t: Test,
+  t: Teardown,
   { answer = echoMethod, port = 0 }: { answer?: StubAnswer; port?: number } = {},
 ) {
   const bodies: string[] = [];
