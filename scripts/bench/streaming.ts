@@ -17,6 +17,7 @@ import { startStubValidator } from "../../test/helpers/stub-validator.ts";
  */
 
 const megabyte = 1024 * 1024;
+const pauseMs = 25;
 const piece = Buffer.alloc(64 * 1024, "ab");
 const stops: (() => unknown)[] = [];
 const t = { teardown: (stop: () => unknown) => void stops.unshift(stop) };
@@ -68,8 +69,6 @@ async function run(): Promise<void> {
     );
   }
 }
-
-const pauseMs = 25;
 
 /** A client that takes a break after each megabyte. Resolves when it has all, and throws where it is not all. */
 function readSlowly(port: number, key: string, expectedBytes: number): Promise<void> {
