@@ -3,10 +3,14 @@ import { startValidators } from "../../../helpers/validators/start-validators.ts
 import { startPool } from "./start-pool.ts";
 import { costOf, steadyLoad } from "./steady-load.ts";
 
-/** Half of the rate that is promised: these tests share their processors with others. */
-const callsPerSecond = 250;
+/**
+ * FAULTS=full is what is promised: 500 calls a second for 12 s. Without it these tests, which share their processors with
+ * others, take half the rate and a third of the time.
+ */
+const isFull = process.env["FAULTS"] === "full";
+const callsPerSecond = isFull ? 500 : 250;
+const durationMs = isFull ? 12_000 : 3500;
 const faultAtMs = 500;
-const durationMs = 3500;
 
 const cluster = await startValidators(t);
 await cluster.mine(3);

@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { connect } from "node:net";
+import t from "tap";
+import { coreKey, startGateway } from "../helpers/gateway.ts";
+import { rawPost, rawRequest } from "../helpers/raw-http.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { echoMethod, startStubValidator } from "../helpers/stub-validator.ts";
+
+const trace = { jsonrpc: "2.0", id: "a\u00e9", method: "debug_traceTransaction", params: ["0x1"] };
+const resultBytes = 20 * 1024 * 1024;
+const result = "0123456789abcdef".repeat(resultBytes / 16);
+
+t.test("long answers", async (t) => {
+  const redis = await startRedis(t);
+  const validator = await startStubValidator(t, {
+    answer(body, response, request) {
+      const { id, method, params }: { id: number; method: string; params: string[] } = JSON.parse(body);
+      if (method !== "debug_traceTransaction") return echoMethod(body, response, request);
+      if (params[0] !== "cut") return `{"jsonrpc":"2.0","id":${id},"result":"${result}","more":1.0}`;
+      response.writeHead(200, { "Content-Length": String(resultBytes) });
+      response.write(`{"jsonrpc":"2.0","id":${id},"result":"${result.slice(0, 1_000_000)}`, () =>
+        response.destroy(),
+      );
+      return undefined;
+    },
+  });
+  const gateway = await startGateway(t, { redisUrl: redis.url, upstreams: [validator.url] });
+
+  t.test(
+    "20 MB come through byte for byte, with the client's id and the headers of every answer",
+    async (t) => {
+      const { status, headers, text } = await gateway.post(trace);
+      t.equal(status, 200);
+      t.ok(headers.get("RateLimit"));
+      t.equal(headers.get("Content-Type"), "application/json");
+      const expected = `{"jsonrpc":"2.0","id":"a\u00e9","result":"${result}","more":1.0}`;
+      const digest = (value: string) => createHash("sha256").update(value).digest("hex");
+      t.equal(digest(text), digest(expected));
+    },
+  );
+
+  t.test("in a batch they come whole, beside the others", async (t) => {
+    const { json } = await gateway.post([
+      { ...trace, id: 1 },
+      { jsonrpc: "2.0", id: 2, method: "eth_gasPrice" },
+    ]);
+    t.match(json, [
+      { id: 1, result: new RegExp(`^.{${1000}}`) },
+      { id: 2, result: "eth_gasPrice" },
+    ]);
+  });
+
+  t.test("one that breaks off ends in a broken connection, never in what looks whole", async (t) => {
+    const body = JSON.stringify({ ...trace, id: 1, params: ["cut"] });
+    const { responses, text, closedAfterMs } = await rawRequest(
+      gateway.port,
+      rawPost({ key: coreKey, body }),
+    );
+    t.same(responses, [], "no whole answer");
+    t.ok(text.length > 100_000, "it had begun");
+    t.ok(closedAfterMs !== undefined);
+    await t.rejects(gateway.post({ ...trace, params: ["cut"] }), "a client of HTTP notices");
+  });
+
+  t.test("a reader that stands still does not slow the others", async (t) => {
+    const socket = connect(gateway.port, "127.0.0.1");
+    t.teardown(() => socket.destroy());
+    socket.pause();
+    socket.write(rawPost({ key: coreKey, body: JSON.stringify({ ...trace, id: 1 }) }));
+    const started = performance.now();
+    for (let call = 0; call < 100; call += 1) {
+      t.equal((await gateway.post({ jsonrpc: "2.0", id: 1, method: "eth_gasPrice" })).status, 200);
+    }
+    t.ok(performance.now() - started < 5000);
+  });
+
+  t.test("a client that leaves in the middle leaves nothing behind", async (t) => {
+    for (let client = 0; client < 12; client += 1) {
+      const socket = connect(gateway.port, "127.0.0.1");
+      socket.write(rawPost({ key: coreKey, body: JSON.stringify({ ...trace, id: 1 }) }));
+      await new Promise((resolve) => socket.once("data", resolve));
+      socket.destroy();
+    }
+    // More than the slow lane has places: each must have been freed.
+    const { status } = await gateway.post({ ...trace, id: 2 });
+    t.equal(status, 200);
+    const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
+    t.match(metrics, /^tollgate_gateway_requests_in_flight 0$/m);
+  });
+});
