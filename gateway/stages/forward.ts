@@ -15,15 +15,14 @@ export function forward(
       if (call.kind === "refused") return call.refusal;
       // Nobody reads the answer to a notification, so it must not stand on its way as a stream.
       const answer = await upstream.ask(call, { group, mayStream: mayStream && call.idText !== undefined });
-      return answer === "unavailable" ? unavailable[call.rule.mayAskAgain ? "read" : "send"] : answer;
+      if (answer === "unsent" || (answer === "unavailable" && call.rule.mayAskAgain)) return nobodyAnswered;
+      return answer === "unavailable" ? outcomeUnknown : answer;
     }),
   );
 }
 
-const unavailable = {
-  read: refusal("upstream_unavailable", "No validator answered in time; try again shortly"),
-  send: refusal(
-    "upstream_unavailable",
-    "No validator answered in time. Whether the transaction arrived is not known: ask for it by its hash before sending another",
-  ),
-};
+const nobodyAnswered = refusal("upstream_unavailable", "No validator answered in time; try again shortly");
+const outcomeUnknown = refusal(
+  "upstream_unavailable",
+  "No validator answered in time. Whether the transaction arrived is not known: ask for it by its hash before sending another",
+);

@@ -4,14 +4,19 @@ import type { CallToForward } from "../call.ts";
 import type { GatewayConfig } from "../config.ts";
 import { createHeadTracker } from "./head/head-tracker.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
-import { createValidatorPool, type StreamedAnswer, type WholeAnswer } from "./validator-pool.ts";
+import {
+  createValidatorPool,
+  type StreamedAnswer,
+  type Unanswered,
+  type WholeAnswer,
+} from "./validator-pool.ts";
 
 export type Upstream = {
   /**
    * Has a validator answer one call, within the method's time; `eth_blockNumber` is answered from the head. Never
    * throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
    */
-  ask(call: CallToForward, options: AskOptions): Promise<WholeAnswer | StreamedAnswer | "unavailable">;
+  ask(call: CallToForward, options: AskOptions): Promise<WholeAnswer | StreamedAnswer | Unanswered>;
   /** Number of the announced head; undefined while no validator tells one. */
   headNumber(): bigint | undefined;
   /** Resolves when a head is announced, or after `timeoutMs`. */

@@ -27,17 +27,16 @@ export type AskOptions = {
   lane?: LaneName;
 };
 
+export type Unanswered = "unavailable" | "unsent";
+
 export type ValidatorPool = {
   /**
    * Has a validator answer one call, within the method's time; a read is asked of another where one fails.
-   * "unavailable": too many calls wait, or no validator answered. Never throws. With `mayStream` a long answer comes as a
+   * "unavailable": too many calls wait, or no validator answered; "unsent": a transaction that has reached none. Never throws. With `mayStream` a long answer comes as a
    * stream, which has to be started or aborted.
    */
-  ask(
-    call: CallToForward,
-    options?: AskOptions & { mayStream?: false },
-  ): Promise<WholeAnswer | "unavailable">;
-  ask(call: CallToForward, options: AskOptions & { mayStream: boolean }): Promise<AskOutcome>;
+  ask(call: CallToForward, options?: AskOptions & { mayStream?: false }): Promise<WholeAnswer | Unanswered>;
+  ask(call: CallToForward, options: AskOptions & { mayStream: boolean }): Promise<AskOutcome | "unsent">;
   status(): PoolStatus;
   /** Whether any validator answers as far as is known. */
   isAnswering(): boolean;
@@ -117,7 +116,7 @@ export function createValidatorPool({
   function askAny(
     { rule, paramsText }: CallToForward,
     { group, signal, lane, mayStream = false }: AskOptions & { mayStream?: boolean },
-  ): Promise<AskOutcome> {
+  ): Promise<AskOutcome | "unsent"> {
     return new Promise((resolve) => {
       const ask: Ask = createAsk({
         plan: planOf(rule, lane),
@@ -140,9 +139,15 @@ export function createValidatorPool({
   function ask(
     call: CallToForward,
     options?: AskOptions & { mayStream?: false },
-  ): Promise<WholeAnswer | "unavailable">;
-  function ask(call: CallToForward, options: AskOptions & { mayStream: boolean }): Promise<AskOutcome>;
-  function ask(call: CallToForward, options: AskOptions & { mayStream?: boolean } = {}): Promise<AskOutcome> {
+  ): Promise<WholeAnswer | Unanswered>;
+  function ask(
+    call: CallToForward,
+    options: AskOptions & { mayStream: boolean },
+  ): Promise<AskOutcome | "unsent">;
+  function ask(
+    call: CallToForward,
+    options: AskOptions & { mayStream?: boolean } = {},
+  ): Promise<AskOutcome | "unsent"> {
     const { rule, paramsText } = call;
     const deadlineMs = now() + rule.timeoutMs;
     if (!rule.mayAskAgain) return sends.send(call, { deadlineMs, group: options.group });

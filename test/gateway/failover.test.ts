@@ -5,8 +5,8 @@ import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
-/** Time of a light call here; the shipped 10 s would make these tests long. Each of two validators gets half. */
-const lightTimeoutMs = 800;
+/** Time of a light call here; the shipped 10 s would make these tests long. */
+const lightTimeoutMs = 3000;
 
 const read = { jsonrpc: "2.0", id: 1, method: "net_version" };
 const send = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: ["0x02"] };
@@ -143,6 +143,10 @@ t.test("failover", async (t) => {
     ]);
     const notified = await gateway.post({ jsonrpc: "2.0", method: "net_version" });
     t.equal(notified.status, 503, "not 204 for a notification");
+
+    const unsent = await gateway.post(send);
+    t.equal(unsent.status, 503);
+    t.match(unsent.json, { error: { message: /try again/ } }, "it has reached nobody, and may be sent again");
 
     await startStubValidator(t, { port: two.port });
     const recovered = async () => (await gateway.post(read)).status === 200;

@@ -162,13 +162,13 @@ export function createSends({
     },
 
     /**
-     * Sends a transaction. "unavailable": no validator answered, and where one may have got it nobody knows whether it
-     * was taken.
+     * Sends a transaction. "unsent": it has reached no validator. "unavailable": one may have got it, and nobody knows
+     * whether it was taken.
      */
     async send(
       { rule, paramsText }: CallToForward,
       { deadlineMs, group }: { deadlineMs: number; group: string | undefined },
-    ): Promise<WholeAnswer | "unavailable"> {
+    ): Promise<WholeAnswer | "unavailable" | "unsent"> {
       const transaction = readTransaction(paramsText);
       if (transaction !== undefined) latestInSlot.set(transaction.slot, transaction.hash);
       const name = transaction?.sender ?? paramsText.slice(0, 200);
@@ -188,7 +188,7 @@ export function createSends({
         if (outcome !== "unavailable" && !isStreamed(outcome)) return judge(outcome, transaction, deadlineMs);
         mayHaveArrived ||= ask.mayHaveArrived;
       }
-      return "unavailable";
+      return mayHaveArrived ? "unavailable" : "unsent";
     },
   };
 }

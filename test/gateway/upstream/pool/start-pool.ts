@@ -42,11 +42,11 @@ export function startPool(
     registry,
     async ask(method: string, params: readonly unknown[] = [], options: AskOptions = {}): Promise<string> {
       const answer = await pool.ask(callTo(method, params), options);
-      return answer === "unavailable" ? answer : `${answer.beforeId}7${answer.afterId}`;
+      return typeof answer === "string" ? answer : `${answer.beforeId}7${answer.afterId}`;
     },
     async result(method: string, params: readonly unknown[] = []): Promise<unknown> {
       const answer = await pool.ask(callTo(method, params));
-      if (answer === "unavailable" || isStreamed(answer)) return answer;
+      if (typeof answer === "string" || isStreamed(answer)) return answer;
       const text = Buffer.from(`${answer.beforeId}7${answer.afterId}`, "latin1").toString();
       const response: { result?: unknown; error?: unknown } = JSON.parse(text);
       return response.error ?? response.result;

@@ -78,10 +78,6 @@ t.test("what waits when the pool is stopped is answered, and nothing is taken an
   const sending = pool.ask(callTo("eth_sendRawTransaction", ["0x1234"]));
   await new Promise((resolve) => setImmediate(resolve));
   await pool.stop();
-  t.strictSame(await Promise.all([inFlight, waiting, sending]), [
-    "unavailable",
-    "unavailable",
-    "unavailable",
-  ]);
+  t.strictSame(await Promise.all([inFlight, waiting, sending]), ["unavailable", "unavailable", "unsent"]);
   t.equal(await ask("web3_sha3", ["x"]), "unavailable");
 });
