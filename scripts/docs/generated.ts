@@ -78,6 +78,13 @@ function metricsTable(registry: Registry): string {
   );
 }
 
+/** A Markdown table with its columns aligned, as the formatter leaves it. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[], filler: string) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, filler)).join(" | ")} |`;
+  const rule = head.map(() => "");
+  return [line(head, " "), line(rule, "-"), ...rows.map((row) => line(row, " "))].join("\n");
 }

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Wallet } from "ethers";
 import t, { type Test } from "tap";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
@@ -9,7 +10,16 @@ import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub
 const lightTimeoutMs = 3000;
 
 const read = { jsonrpc: "2.0", id: 1, method: "net_version" };
-const send = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: ["0x02"] };
+/** Signed, for only what can be read is offered to a second validator when the first may have it. */
+const transaction = await new Wallet(`0x${"11".repeat(32)}`).signTransaction({
+  chainId: 8845,
+  nonce: 0,
+  to: `0x${"22".repeat(20)}`,
+  value: 1n,
+  gasLimit: 21_000n,
+  gasPrice: 0n,
+});
+const send = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: [transaction] };
 const answered = '{"jsonrpc":"2.0","id":1,"result":"net_version"}';
 const idOf = (body: string): number => JSON.parse(body).id;
 
