@@ -31,6 +31,10 @@ export function readGatewayConfig({
   return {
     ...config,
     methodsFile: resolve(dirname(file), config.methodsFile),
+    tls: config.tls && {
+      certFile: resolve(dirname(file), config.tls.certFile),
+      keyFile: resolve(dirname(file), config.tls.keyFile),
+    },
     limits: {
       ...config.limits,
       requestsPerMinute: config.limits.requestsPerMinute ?? requestsPerMinuteDefault[config.profile],
@@ -94,12 +98,21 @@ const keySchema = z.strictObject({
   expiresAt: z.iso.datetime({ offset: true }).optional(),
 });
 
+/** Both files or, with two empty names as an unset environment leaves them, no TLS. */
+const tlsSchema = z
+  .strictObject({ certFile: z.string().default(""), keyFile: z.string().default("") })
+  .refine(({ certFile, keyFile }) => (certFile === "") === (keyFile === ""), {
+    error: "certFile and keyFile belong together: name both, or none",
+  })
+  .transform((files) => (files.certFile === "" ? undefined : files));
+
 const configSchema = z
   .strictObject({
     profile: profileSchema.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(8540),
     ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(9540) }).prefault({}),
+    tls: tlsSchema.optional(),
     redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(250),
     upstreams,

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { createLogger } from "../lib/logger.ts";
 import { ConfigError } from "../lib/read-config.ts";
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
+import { CertificateError, readCertificate } from "./http/certificate.ts";
 import { readMethodTable } from "./method-table.ts";
 import { start } from "./start.ts";
 
@@ -51,10 +52,17 @@ function readUsableConfig({ config: file, profile }: { config: string; profile?:
   try {
     const config = readGatewayConfig({ file, env: process.env, profile });
     readMethodTable(config.methodsFile);
+    if (config.tls !== undefined) readCertificate(config.tls);
     return config;
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The gateway's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
+    const problems =
+      error instanceof ConfigError
+        ? error.problems
+        : error instanceof CertificateError
+          ? [`tls: ${error.message}`]
+          : undefined;
+    if (problems === undefined) throw error;
+    process.stderr.write(`The gateway's configuration cannot be used:\n  ${problems.join("\n  ")}\n`);
     process.exit(exitUnusable);
   }
 }

@@ -4,7 +4,8 @@ import type { Profile } from "../lib/api-key.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { GatewayLimits } from "./config.ts";
 import type { FaucetClient } from "./faucet-client.ts";
-import type { Exchange, Reply } from "./http/exchange.ts";
+import { isPreflight, preflightReply, withCors } from "./http/cors.ts";
+import type { Exchange, Reply, RequestHead } from "./http/exchange.ts";
 import { readableId } from "./json-rpc/readable-id.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { FailureLimiter } from "./limits/failure-limiter.ts";
@@ -16,6 +17,7 @@ import { answer, answerProblem, answerRefusal } from "./stages/answer.ts";
 import { type AuthenticateDependencies, authenticate } from "./stages/authenticate.ts";
 import { authorize } from "./stages/authorize.ts";
 import { charge } from "./stages/charge.ts";
+import { checkOrigin } from "./stages/check-origin.ts";
 import { forward } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
 import { checkHttp, notFound, read } from "./stages/read.ts";
@@ -49,6 +51,8 @@ async function answerCalls(exchange: Exchange, deps: PipelineDependencies): Prom
   const key = await authenticate(exchange.head, "rpc", forAuthentication(exchange, deps));
   if (isRefusal(body)) return isRefusal(key) ? refuse(body) : refuseCharged(body, "null");
   if (isRefusal(key)) return refuse(key, readableId(body, limits));
+  const foreign = checkOrigin(exchange.head, key);
+  if (foreign !== undefined) return refuseCharged(foreign, readableId(body, limits));
 
   const request = parse(body, limits);
   if (isRefusal(request)) return refuseCharged(request, request.idText);
@@ -91,6 +95,7 @@ async function claimFromFaucet(exchange: Exchange, deps: PipelineDependencies): 
 
   const key = await authenticate(exchange.head, "faucet", forAuthentication(exchange, deps));
   if (isRefusal(key)) return problem(key);
+  const foreign = checkOrigin(exchange.head, key);
 
   const charged = await charge([{ idText: "null", kind: "refused", refusal: claimRefused }], {
     key,
@@ -101,10 +106,16 @@ async function claimFromFaucet(exchange: Exchange, deps: PipelineDependencies): 
   if (claim?.kind === "refused" && claim.refusal !== claimRefused) {
     return problem({ ...claim.refusal, headers: charged.headers });
   }
+  if (foreign !== undefined) return problem({ ...foreign, headers: charged.headers });
   // Who may claim how often is counted in Redis: without it no claim is taken.
   const answered = charged.isDegraded ? claimRefused : await deps.faucet.claim(body, { team: key.team });
   if (isRefusal(answered)) return problem({ ...answered, headers: charged.headers });
   return { reply: { ...answered, headers: { ...answered.headers, ...charged.headers } }, keyId: key.id };
+}
+
+/** What a browser asks before it lets a page ask. */
+async function allowOrigin(): Promise<Travelled> {
+  return { reply: preflightReply };
 }
 
 /** Any other path. */
@@ -125,24 +136,25 @@ export function createPipeline(deps: PipelineDependencies): (exchange: Exchange)
 
   return async function handle(exchange) {
     const startedMs = monotonicMs();
+    const { head } = exchange;
     inFlight += 1;
     metrics.requestsInFlight.set(inFlight);
     try {
-      const way = ways.get(exchange.head.path);
-      if (inFlight > limits.requestsInFlightMax) return record(refuse(overloaded), startedMs);
-      return record(await (way ?? findNothing)(exchange, deps), startedMs);
+      if (inFlight > limits.requestsInFlightMax) return record(refuse(overloaded), head, startedMs);
+      const way = isPreflight(head) ? allowOrigin : (ways.get(head.path) ?? findNothing);
+      return record(await way(exchange, deps), head, startedMs);
     } catch (error) {
       const requestId = randomUUID();
       logger.error({ err: error, requestId }, "request failed unexpectedly");
       const message = "Something went wrong on our side; tell your operator the requestId";
-      return record(refuse(refusal("internal_error", message, { data: { requestId } })), startedMs);
+      return record(refuse(refusal("internal_error", message, { data: { requestId } })), head, startedMs);
     } finally {
       inFlight -= 1;
       metrics.requestsInFlight.set(inFlight);
     }
   };
 
-  function record({ reply, refused, keyId }: Travelled, startedMs: number): Reply {
+  function record({ reply, refused, keyId }: Travelled, { origin }: RequestHead, startedMs: number): Reply {
     const elapsedMs = monotonicMs() - startedMs;
     metrics.requests.inc({ status: reply.status });
     metrics.requestSeconds.observe(elapsedMs / 1000);
@@ -154,7 +166,7 @@ export function createPipeline(deps: PipelineDependencies): (exchange: Exchange)
         "request",
       );
     }
-    return reply;
+    return origin === undefined ? reply : withCors(reply);
   }
 }
 

@@ -5,7 +5,8 @@ import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { createRedisClient, waitForRedis } from "../lib/redis-client.ts";
 import type { ConfiguredKey, GatewayConfig } from "./config.ts";
 import { createFaucetClient } from "./faucet-client.ts";
-import { startHttpServer } from "./http/http-server.ts";
+import { type HttpServer, startHttpServer } from "./http/http-server.ts";
+import { registerTlsMetrics } from "./http/tls-metrics.ts";
 import { createKeyCache } from "./key-cache.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";
@@ -48,6 +49,7 @@ export async function start(
   const keys = createKeyCache({ keyStore, monotonicMs });
   // Not before Redis answers: the limits are exact from the first call on.
   let limiter: Limiter | undefined;
+  let certificate: HttpServer["certificate"] = () => undefined;
   let state: "starting" | "serving" | "stopping" = "starting";
 
   const closers: (() => unknown)[] = [() => redis.disconnect(), () => upstream.stop(), () => keys.stop()];
@@ -66,6 +68,7 @@ export async function start(
     state,
     profile: config.profile,
     redis: { ...limiter?.state(), hearsKeyChanges: keys.hearsChanges() },
+    tls: certificate(),
     limits: { keysWithLease: limiter?.keysWithLease(), ...limiter?.stats() },
     ...upstream.status(),
   });
@@ -79,6 +82,7 @@ export async function start(
     limiter = started;
     closers.push(() => started.stop());
     registerLimiterMetrics({ registry: metrics.registry, limiter: started });
+    registerTlsMetrics({ registry: metrics.registry, certificate: () => certificate() });
     const handle = createPipeline({
       profile: config.profile,
       limits: config.limits,
@@ -95,7 +99,14 @@ export async function start(
     });
     // The first call should find a validator; without any, the gateway serves all the same, and says so.
     await upstream.waitForHead(headWaitMs);
-    const http = await startHttpServer({ host: config.host, port: config.port, handle });
+    const http = await startHttpServer({
+      host: config.host,
+      port: config.port,
+      tls: config.tls,
+      handle,
+      logger,
+    });
+    certificate = http.certificate;
     state = "serving";
     return {
       address: { host: http.host, port: http.port, opsHost: ops.host, opsPort: ops.port },

@@ -14,6 +14,9 @@ export type RequestHead = {
   contentTypeCount: number;
   contentEncoding: string | undefined;
   forwardedFor: string | undefined;
+  origin: string | undefined;
+  /** `Access-Control-Request-Method` of a preflight. */
+  requestedMethod: string | undefined;
 };
 
 export type Reply = {

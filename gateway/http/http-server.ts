@@ -1,10 +1,15 @@
+import type { Logger } from "pino";
+import type { Certificate, TlsFiles } from "./certificate.ts";
 import { collectBody } from "./collect-body.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 import { readHead } from "./read-head.ts";
+import { createSecureApp } from "./secure-app.ts";
 import {
   App,
   exclusivePort,
+  type HttpRequest,
   type HttpResponse,
+  type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -14,27 +19,32 @@ import { isStream, lingerMs, writeReply, writeStream } from "./write-reply.ts";
 export type HttpServer = {
   host: string;
   port: number;
+  /** Undefined without TLS. */
+  certificate(): Certificate | undefined;
   /** Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. */
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
 /**
- * HTTP over uWebSockets.js. `handle` gets each request and gives its answer; it must not
- * throw.
+ * HTTP over uWebSockets.js, with `tls` over TLS. `handle` gets each request and gives its answer; it must not throw.
  *
  * The port is taken exclusively: the library's default (SO_REUSEPORT) would let a second gateway share it in silence.
  * The library closes connections whose head stalls for 10 s or whose body comes in at less than 16 KB a second.
  *
- * @throws Error where the port is taken.
+ * @throws Error where the port is taken; CertificateError where `tls` names files that cannot be used.
  */
 export async function startHttpServer({
   host,
   port,
+  tls,
   handle,
+  logger,
 }: {
   host: string;
   port: number;
+  tls: TlsFiles | undefined;
   handle: (exchange: Exchange) => Promise<Reply>;
+  logger: Logger;
 }): Promise<HttpServer> {
   let inFlight = 0;
   let connections = 0;
@@ -45,13 +55,15 @@ export async function startHttpServer({
     lingersUntilMs = performance.now() + lingerMs;
   };
 
-  const app = App();
   const countConnection = (_res: HttpResponse, opened: number) => {
     connections += opened;
     onChange();
   };
-  app.filter(countConnection);
-  app.any("/*", (res, req) => {
+  const serve = (app: TemplatedApp) => app.filter(countConnection).any("/*", answerRequest);
+  const secure = tls === undefined ? undefined : createSecureApp({ files: tls, serve, logger });
+  const app = secure?.acceptor ?? serve(App());
+
+  function answerRequest(res: HttpResponse, req: HttpRequest): void {
     let aborted = false;
     let onAbort = () => {};
     inFlight += 1;
@@ -105,16 +117,20 @@ export async function startHttpServer({
         });
       }
     });
-  });
+  }
 
   const socket = await new Promise<us_listen_socket | false>((listening) => {
     app.listen(host, port, exclusivePort, listening);
   });
-  if (socket === false) throw new Error(`${host}:${port} cannot be listened on: the port is taken`);
+  if (socket === false) {
+    (secure ?? app).close();
+    throw new Error(`${host}:${port} cannot be listened on: the port is taken`);
+  }
 
   return {
     host,
     port: us_socket_local_port(socket),
+    certificate: () => secure?.certificate(),
     async stop({ timeoutMs }) {
       stopping = true;
       us_listen_socket_close(socket);
@@ -129,7 +145,7 @@ export async function startHttpServer({
         };
         onChange();
       });
-      app.close();
+      (secure ?? app).close();
     },
   };
 }

@@ -17,6 +17,8 @@ export function readHead(req: HttpRequest): RequestHead {
     contentTypeCount: 0,
     contentEncoding: undefined,
     forwardedFor: undefined,
+    origin: undefined,
+    requestedMethod: undefined,
   };
   req.forEach((name, value) => {
     switch (name) {
@@ -42,6 +44,12 @@ export function readHead(req: HttpRequest): RequestHead {
       case "content-encoding":
         head.contentEncoding =
           head.contentEncoding === undefined ? value : `${head.contentEncoding}, ${value}`;
+        break;
+      case "origin":
+        head.origin = head.origin === undefined ? value : `${head.origin}, ${value}`;
+        break;
+      case "access-control-request-method":
+        head.requestedMethod = value;
         break;
       case "x-forwarded-for":
         head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`;

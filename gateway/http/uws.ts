@@ -3,6 +3,8 @@ export {
   App,
   type HttpRequest,
   type HttpResponse,
+  SSLApp,
+  type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -19,7 +21,14 @@ declare module "uWebSockets.js" {
       options: number,
       listening: (socket: us_listen_socket | false) => void,
     ): TemplatedApp;
+    /** Hands accepted connections to other apps in turn instead of serving them; the typings leave these out too. */
+    addChildAppDescriptor(descriptor: AppDescriptor): void;
+    removeChildAppDescriptor(descriptor: AppDescriptor): void;
+    getDescriptor(): AppDescriptor;
   }
 }
+
+type AppDescriptor = { readonly __brand: "uWebSockets.js app" };
+
 /** The library's LIBUS_LISTEN_EXCLUSIVE_PORT. */
 export const exclusivePort = 1;

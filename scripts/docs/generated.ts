@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { registerTlsMetrics } from "../../gateway/http/tls-metrics.ts";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
@@ -49,6 +50,7 @@ export function gatewayRegistry(): Registry {
   const state = () => ({ answers: true, since: 0, reason: undefined });
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });
+  registerTlsMetrics({ registry, certificate: () => undefined });
   registerHeadMetrics({
     registry,
     head: {

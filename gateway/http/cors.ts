@@ -1,0 +1,40 @@
+import type { Reply, RequestHead } from "./exchange.ts";
+
+/*
+ * Cross-origin requests of web pages (Fetch Standard, "HTTP CORS protocol"). Pages of any origin may ask and may read the
+ * answers: what opens the gateway is a key in a header that the page has to set itself, never something that a browser
+ * adds (cookies, client certificates), so an origin proves nothing. A team that lists its origins is heard later, when
+ * the key is known (`stages/check-origin.ts`): a preflight has no key.
+ */
+
+/** What a page may read of an answer besides the headers that every page may. */
+const exposedHeaders =
+  "RateLimit-Policy, RateLimit, Retry-After, X-Tollgate-Cache, X-Tollgate-Validator, Server-Timing";
+
+const corsHeaders = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposedHeaders,
+};
+
+/** A browser's question whether a request may follow. */
+export function isPreflight({ method, origin, requestedMethod }: RequestHead): boolean {
+  return method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined;
+}
+
+/** Yes, on every path: a page can read a 404, but of a preflight that fails it learns nothing. */
+export const preflightReply: Reply = {
+  status: 204,
+  headers: {
+    "Access-Control-Allow-Methods": "POST",
+    // By name for browsers that do not know the asterisk; with it, tracing libraries may add theirs.
+    "Access-Control-Allow-Headers": "Content-Type, X-API-Key, Cache-Control, *",
+    // Two hours: the most that Chromium keeps.
+    "Access-Control-Max-Age": "7200",
+  },
+  body: undefined,
+};
+
+/** The answer to whoever sent an `Origin`. */
+export function withCors(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, ...corsHeaders } };
+}

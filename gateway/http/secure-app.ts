@@ -1,0 +1,106 @@
+import type { Logger } from "pino";
+import { type Certificate, CertificateError, readCertificate, type TlsFiles } from "./certificate.ts";
+import { type HttpResponse, SSLApp, type TemplatedApp } from "./uws.ts";
+
+export type SecureApp = {
+  /** Accepts connections, to be listened with. */
+  acceptor: TemplatedApp;
+  certificate(): Certificate;
+  /** Closes every connection. */
+  close(): void;
+};
+
+/** Two small files read so often: a renewed certificate serves at once, however it was put in its place. */
+const checkIntervalMs = 1000;
+const expiryWarningMs = 14 * 24 * 60 * 60_000;
+
+type Served = { app: TemplatedApp; connections: number };
+
+/**
+ * HTTPS whose certificate is read again when its files change. The library reads a certificate when an app is made: so
+ * one app accepts the connections and hands each to the newest of the apps behind it. Connections that are there keep
+ * the app, and the certificate, that they began with.
+ *
+ * @param serve adds the routes to an app.
+ * @throws CertificateError where the files cannot be used at the start; later ones are logged, and the old certificate
+ * goes on.
+ */
+export function createSecureApp({
+  files,
+  serve,
+  logger,
+}: {
+  files: TlsFiles;
+  serve: (app: TemplatedApp) => void;
+  logger: Logger;
+}): SecureApp {
+  let certificate = readCertificate(files);
+  // It serves nobody, but has to be of the kind of those behind it: a plain one corrupts their memory.
+  const acceptor = createApp();
+  const retired = new Set<Served>();
+  let current = add();
+  let lastProblem = "";
+  tell();
+
+  const timer = setInterval(renew, checkIntervalMs);
+  timer.unref();
+
+  function createApp(): TemplatedApp {
+    return SSLApp({ cert_file_name: files.certFile, key_file_name: files.keyFile });
+  }
+
+  function add(): Served {
+    const app = createApp();
+    const served: Served = { app, connections: 0 };
+    const countConnection = (_res: HttpResponse, opened: number) => {
+      served.connections += opened;
+      if (retired.has(served)) setImmediate(closeIfIdle, served);
+    };
+    serve(app.filter(countConnection));
+    acceptor.addChildAppDescriptor(app.getDescriptor());
+    return served;
+  }
+
+  function closeIfIdle(served: Served): void {
+    if (served.connections === 0 && retired.delete(served)) served.app.close();
+  }
+
+  function renew(): void {
+    try {
+      const found = readCertificate(files);
+      if (found.digest === certificate.digest) return;
+      const previous = current;
+      current = add();
+      certificate = found;
+      acceptor.removeChildAppDescriptor(previous.app.getDescriptor());
+      retired.add(previous);
+      // What was just accepted is still on its way to it.
+      setTimeout(closeIfIdle, checkIntervalMs, previous).unref();
+      lastProblem = "";
+      tell();
+    } catch (error) {
+      const problem = error instanceof CertificateError ? error.message : "the certificate was not taken";
+      // A moment between the two files is usual while they are replaced; what lasts is said once.
+      if (problem !== lastProblem) logger.warn({ err: error }, `${problem}; the old certificate goes on`);
+      lastProblem = problem;
+    }
+  }
+
+  function tell(): void {
+    const { names, expiresAtMs } = certificate;
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    if (expiresAtMs - Date.now() > expiryWarningMs) logger.info({ names, expiresAt }, "TLS certificate");
+    else logger.warn({ names, expiresAt }, "the TLS certificate expires soon, or has expired: renew it");
+  }
+
+  return {
+    acceptor,
+    certificate: () => certificate,
+    close() {
+      clearInterval(timer);
+      acceptor.close();
+      for (const { app } of [current, ...retired]) app.close();
+      retired.clear();
+    },
+  };
+}
