@@ -1,26 +1,21 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { network } from "../../lib/network.ts";
 import { createChainState } from "./chain-state.ts";
 import { keepChain } from "./keep-chain.ts";
 import type { Service } from "./service.ts";
 import { startAnvil } from "./start-anvil.ts";
 
-const chainId = 8845;
-const blockTimeSeconds = 2;
 const endWithinMs = 1000;
 
-/** The dev chain: one anvil on loopback that resumes what `.data/anvil` holds. */
-export function chainService({ port }: { port: number }): Service {
+/**
+ * The dev chain: one anvil that resumes what `.data/anvil` holds, on a free loopback port. The gateway asks it there;
+ * everybody else comes through the internal RPC, since anvil itself looks at no Host and no Origin.
+ */
+export function chainService(): Service {
   return {
     name: "chain",
-    ports: [
-      {
-        host: "127.0.0.1",
-        port,
-        owner: "the dev chain",
-        changeWith: "another: npm start -- --chain-port PORT",
-      },
-    ],
+    ports: [],
     async start({ env, data, addresses, say, childLine, adopt, onStop }) {
       const folder = data.chain;
       const state = createChainState({ folder, say });
@@ -31,8 +26,9 @@ export function chainService({ port }: { port: number }): Service {
       await rm(cacheFolder, { recursive: true, force: true });
       onStop(() => rm(cacheFolder, { recursive: true, force: true }));
 
+      const { chainId, blockTimeSeconds } = network;
       const anvil = await startAnvil({
-        ...{ env, port, chainId, blockTimeSeconds, cacheFolder },
+        ...{ env, port: 0, chainId, blockTimeSeconds, cacheFolder },
         ...(loaded.kind === "resumed" ? { loadFile: loaded.file } : {}),
         onLine: (line) => childLine("chain", line),
         onChild: (child) => adopt(child, { endWithinMs }),

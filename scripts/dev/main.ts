@@ -1,13 +1,19 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
+import { startInternalRpc } from "../../gateway/wallet-proxy/start-internal-rpc.ts";
+import { startWalletProxy } from "../../gateway/wallet-proxy/start-wallet-proxy.ts";
 import { ConfigError } from "../../lib/read-config.ts";
 import { chainService } from "./chain-service.ts";
 import { type DevOptions, readOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
 import { processService } from "./process-service.ts";
+import { proxyService } from "./proxy-service.ts";
+import { reachableUrl } from "./reachable-url.ts";
 import { redisService } from "./redis-service.ts";
 import { runDev } from "./run-dev.ts";
+import type { Service } from "./service.ts";
 import { createTable } from "./table.ts";
 
 /** A configuration or a command line that cannot be used; 1 is for everything else that goes wrong. */
@@ -25,7 +31,7 @@ if (read.kind === "help") process.stdout.write(read.text);
 else if (read.kind === "unusable") refuse(read.text);
 else await start(read.options);
 
-async function start({ reset, configFile, chainPort }: DevOptions): Promise<void> {
+async function start({ reset, configFile, chainPort, walletPort }: DevOptions): Promise<void> {
   const config = readUsableConfig(configFile);
   const coloured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
   const output = createOutput({ stream: process.stdout, coloured });
@@ -40,22 +46,24 @@ async function start({ reset, configFile, chainPort }: DevOptions): Promise<void
   const run = runDev({
     services: [
       redisService({ givenUrl }),
-      chainService({ port: chainPort }),
+      chainService(),
+      ...internalRpcOf({ config, port: chainPort }),
       processService({
         description: {
           name: "gateway",
           main: fileURLToPath(new URL("../../gateway/main.ts", import.meta.url)),
           configFile,
-          ...{ host: config.host, port: config.port, ops: config.ops },
+          ...{ host: config.host, port: config.port, ops: config.ops, isTls: config.tls !== undefined },
           endWithinMs: config.stopTimeoutMs + 1000,
         },
         nodeProgram: process.execPath,
       }),
+      ...walletProxyOf({ config, port: walletPort }),
     ],
     ...{ env, pid: process.pid, cwd: process.cwd(), reset, output },
     table: (rows) =>
       createTable({
-        ...{ rows, keys: config.keys, configFile, cwd: process.cwd() },
+        ...{ rows, keys: config.keys, configFile, cwd: process.cwd(), certFile: config.tls?.certFile },
         gatewayUrl: rows.find(({ name }) => name === "gateway")?.address ?? "",
         tookMs: process.uptime() * 1000,
       }),
@@ -74,6 +82,40 @@ async function start({ reset, configFile, chainPort }: DevOptions): Promise<void
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   // What still holds the event loop after everything has stopped is not worth waiting for.
   process.exit(await run.exitCode);
+}
+
+/** None in production: whoever reaches it may do anything to the chain. */
+function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }): Service[] {
+  if (config.profile === "production") return [];
+  return [
+    proxyService({
+      ...{ name: "internal RPC", logName: "rpc", port, portOption: "--chain-port" },
+      note: "(the chain, without a key)",
+      start({ addresses: { chain }, logger }) {
+        if (chain === undefined) throw new Error("there is no dev chain");
+        return startInternalRpc({ port, nodeUrl: chain }, { logger });
+      },
+    }),
+  ];
+}
+
+/** None without a key to add. A wallet and a dapp ask a lot, so of several keys it is the one with the highest limit. */
+function walletProxyOf({ config, port }: { config: GatewayConfig; port: number }): Service[] {
+  const [key] = config.keys
+    .filter(({ permissions }) => permissions.includes("rpc"))
+    .toSorted((one, other) => (other.limitPerMinute ?? 0) - (one.limitPerMinute ?? 0));
+  if (key === undefined) return [];
+  const gatewayUrl = reachableUrl({ ...config, isTls: config.tls !== undefined });
+  return [
+    proxyService({
+      ...{ name: "wallet proxy", logName: "wallet", port, portOption: "--wallet-port" },
+      note: "(open it in a browser)",
+      start({ logger }) {
+        const ca = config.tls && readFileSync(config.tls.certFile, "utf8");
+        return startWalletProxy({ port, gatewayUrl, ca }, { apiKey: () => key.value, logger });
+      },
+    }),
+  ];
 }
 
 /** The gateway's own reading of its file, so that what is printed is what it will do. */

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export type DevOptions = { reset: boolean; configFile: string; chainPort: number };
+export type DevOptions = { reset: boolean; configFile: string; chainPort: number; walletPort: number };
 
 export type ReadOptions =
   | { kind: "run"; options: DevOptions }
@@ -8,11 +8,14 @@ export type ReadOptions =
   | { kind: "unusable"; text: string };
 
 const usage = `Usage: npm start -- [--reset] [--config FILE] [--chain-port PORT]
+                    [--wallet-port PORT]
 
-  --reset            removes .data (chain and Redis) and begins anew
-  --config FILE      the gateway's configuration (default: config/gateway.yaml)
-  --chain-port PORT  where the dev chain listens (default: 8545)
-  --help             this text
+  --reset             removes .data (chain and Redis) and begins anew
+  --config FILE       the gateway's configuration (default: config/gateway.yaml)
+  --chain-port PORT   where the internal RPC listens, the way to the dev chain
+                      without a key (default: 8545)
+  --wallet-port PORT  where the wallet proxy listens (default: 8541)
+  --help              this text
 
 REDIS_URL=redis://… npm start uses that Redis and starts none.
 `;
@@ -27,16 +30,29 @@ export function readOptions(args: readonly string[]): ReadOptions {
         reset: { type: "boolean", default: false },
         config: { type: "string", default: "config/gateway.yaml" },
         "chain-port": { type: "string", default: "8545" },
+        "wallet-port": { type: "string", default: "8541" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
     if (values.help) return { kind: "help", text: usage };
-    const chainPort = Number(values["chain-port"]);
-    if (!/^\d+$/.test(values["chain-port"]) || chainPort < 1 || chainPort > 65_535) {
-      return unusable(`--chain-port: a port, 1 to 65535, was expected, not "${values["chain-port"]}"`);
+    const { "chain-port": chainPort, "wallet-port": walletPort } = values;
+    for (const [name, text] of Object.entries({ "chain-port": chainPort, "wallet-port": walletPort })) {
+      if (!isPort(text)) return unusable(`--${name}: a port, 1 to 65535, was expected, not "${text}"`);
     }
-    return { kind: "run", options: { reset: values.reset, configFile: values.config, chainPort } };
+    return {
+      kind: "run",
+      options: {
+        reset: values.reset,
+        configFile: values.config,
+        chainPort: Number(chainPort),
+        walletPort: Number(walletPort),
+      },
+    };
   } catch (error) {
     return unusable(error instanceof Error ? error.message : String(error));
   }
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { reachableUrl } from "./reachable-url.ts";
 import { runChild } from "./run-child.ts";
 import type { Service, ServiceRow } from "./service.ts";
 
@@ -10,6 +11,8 @@ export type ProcessDescription = {
   configFile: string;
   host: string;
   port: number;
+  /** Whether its port speaks HTTPS. */
+  isTls: boolean;
   ops: { host: string; port: number };
   /** Longer than what it needs itself to end in order. */
   endWithinMs: number;
@@ -20,13 +23,13 @@ const readyAskTimeoutMs = 1000;
 const readyPollMs = 20;
 
 export function processService({
-  description: { name, main, configFile, host, port, ops, endWithinMs },
+  description: { name, main, configFile, host, port, isTls, ops, endWithinMs },
   nodeProgram,
 }: {
   description: ProcessDescription;
   nodeProgram: string;
 }): Service {
-  const readyUrl = `http://${reachable(ops.host)}:${ops.port}/readyz`;
+  const readyUrl = `${reachableUrl(ops)}/readyz`;
   const changeWith = (key: string) => `\`${key}\` in ${configFile}`;
   return {
     name,
@@ -63,12 +66,8 @@ export function processService({
 
   function rows(): ServiceRow[] {
     return [
-      { name, address: `http://${reachable(host)}:${port}/`, data: "in Redis" },
-      {
-        name: "",
-        address: `http://${reachable(ops.host)}:${ops.port}/status`,
-        data: "(ops: also /readyz, /metrics)",
-      },
+      { name, address: `${reachableUrl({ host, port, isTls })}/`, data: "in Redis" },
+      { name: "", address: `${reachableUrl(ops)}/status`, data: "(ops: also /readyz, /metrics)" },
     ];
   }
 }
@@ -81,10 +80,4 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** A server on all addresses is reached on loopback. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

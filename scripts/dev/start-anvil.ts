@@ -99,7 +99,8 @@ function tells(line: string): boolean {
 function anvilArguments(options: AnvilOptions): string[] {
   const { port, chainId, blockTimeSeconds, cacheFolder, loadFile, genesisTimestampSeconds } = options;
   return [
-    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId)],
+    // Without --no-cors it would let every web page in that finds its port.
+    ...["--host", "127.0.0.1", "--port", String(port), "--no-cors", "--chain-id", String(chainId)],
     ...["--hardfork", "cancun", "--gas-limit", "30000000", "--balance", "1000000"],
     // Price 0 is accepted like this. With --disable-min-priority-fee, which would also make eth_gasPrice 0 as on Besu,
     // anvil 1.7.1 refuses its own eth_sendTransaction ("max priority fee per gas higher than max fee per gas").

@@ -11,6 +11,7 @@ export function createTable({
   keys,
   gatewayUrl,
   configFile,
+  certFile,
   tookMs,
   cwd,
 }: {
@@ -18,6 +19,8 @@ export function createTable({
   keys: GatewayConfig["keys"];
   gatewayUrl: string;
   configFile: string;
+  /** Where the gateway speaks HTTPS. */
+  certFile: string | undefined;
   tookMs: number;
   cwd: string;
 }): string {
@@ -41,7 +44,9 @@ export function createTable({
     ]),
     ...(rest > 0 ? [`  and ${rest} more in ${configFile}`] : []),
     "",
-    ...(example === undefined ? [] : ["Try:", "", ...curlLines({ url: gatewayUrl, key: example.value }), ""]),
+    ...(example === undefined
+      ? []
+      : ["Try:", "", ...curlLines({ url: gatewayUrl, key: example.value, certFile }), ""]),
     "Accounts of the dev chain: ten, 1 000 000 tokens each, of the public mnemonic",
     "test test test test test test test test test test test junk",
     "",
@@ -60,10 +65,19 @@ function columns(lines: readonly (readonly string[])[]): string[] {
   );
 }
 
-function curlLines({ url, key }: { url: string; key: string }): string[] {
+function curlLines({
+  url,
+  key,
+  certFile,
+}: {
+  url: string;
+  key: string;
+  certFile: string | undefined;
+}): string[] {
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}';
   return [
     `  curl -s ${url} -H 'Content-Type: application/json' \\`,
+    ...(certFile === undefined ? [] : [`    --cacert '${certFile}' \\`]),
     `    -H 'X-API-Key: ${key}' \\`,
     `    -d '${body}'`,
   ];

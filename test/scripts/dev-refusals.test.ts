@@ -14,6 +14,7 @@ t.test("a taken port is named with the process that holds it, before anything st
     ["gateway", "`port`"],
     ["ops", "`ops.port`"],
     ["chain", "--chain-port"],
+    ["wallet", "--wallet-port"],
   ] as const) {
     for (const host of ["127.0.0.1", "0.0.0.0", "::"]) {
       const ports = await freePorts();
@@ -33,10 +34,14 @@ t.test("a taken port is named with the process that holds it, before anything st
 });
 
 t.test("a port that two of its own servers want is named with both", async (t) => {
-  const { gateway, ops } = await freePorts();
-  const dev = await startDev(t, { folder: t.testdir(), ports: { gateway, ops, chain: gateway } });
+  const ports = await freePorts();
+  const { gateway } = ports;
+  const dev = await startDev(t, { folder: t.testdir(), ports: { ...ports, chain: gateway } });
   t.same(await dev.ended, { code: 1, signal: null });
-  t.match(dev.printed(), `port ${gateway} is wanted by the dev chain and by the gateway: set \`port\` in `);
+  t.match(
+    dev.printed(),
+    `port ${gateway} is wanted by the internal RPC and by the gateway: set \`port\` in `,
+  );
 });
 
 t.test("two at once in one folder: the second names the first, with --reset as well", async (t) => {
@@ -56,6 +61,7 @@ t.test("what it was told and cannot use", async (t) => {
     ["an unknown option", ["--rest"], /Unknown option '--rest'[\s\S]*Usage: npm start/],
     ["a word that is no option", ["reset"], /Unexpected argument 'reset'[\s\S]*Usage/],
     ["a port that is none", ["--chain-port", "70000"], /--chain-port: a port, 1 to 65535, was expected/],
+    ["a port of no number", ["--wallet-port", "8541a"], /--wallet-port: a port, 1 to 65535, was expected/],
     [
       "a configuration that is not there",
       ["--config", "missing.yaml"],

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { freePort } from "../../scripts/dev/free-port.ts";
 import { processIdentity } from "../../scripts/dev/process-identity.ts";
 
-export type DevPorts = { gateway: number; ops: number; chain: number };
+export type DevPorts = { gateway: number; ops: number; chain: number; wallet: number };
 
 export type DevUnderTest = {
   pid: number;
@@ -39,7 +39,12 @@ const runningFile = z.object({ children: z.array(z.object({ name: z.string(), pi
 const rpcAnswer = z.object({ result: z.unknown() });
 
 export async function freePorts(): Promise<DevPorts> {
-  return { gateway: await freePort(), ops: await freePort(), chain: await freePort() };
+  return {
+    gateway: await freePort(),
+    ops: await freePort(),
+    chain: await freePort(),
+    wallet: await freePort(),
+  };
 }
 
 /** `npm start` in a folder of the test's own: the shipped configuration on free ports. Killed when the test ends. */
@@ -63,7 +68,8 @@ export async function startDev(
     process.execPath,
     [
       ...["--disable-warning=ExperimentalWarning", main],
-      ...["--config", shippedConfig, "--chain-port", String(used.chain), ...args],
+      ...["--config", shippedConfig, "--chain-port", String(used.chain)],
+      ...["--wallet-port", String(used.wallet), ...args],
     ],
     {
       cwd: folder,

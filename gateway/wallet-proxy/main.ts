@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { createLogger } from "../../lib/logger.ts";
+import { type KeyFile, KeyFileError, openKeyFile } from "./key-file.ts";
+import { readOptions, type WalletProxyOptions } from "./options.ts";
+import type { RpcProxy } from "./rpc-proxy.ts";
+import { startWalletProxy } from "./start-wallet-proxy.ts";
+
+/** A command line or a file that cannot be used; 1 is for everything else that goes wrong. */
+const exitUnusable = 2;
+
+const logger = createLogger({
+  name: "wallet-proxy",
+  level: "info",
+  format: process.stdout.isTTY ? "pretty" : "json",
+});
+const read = readOptions(process.argv.slice(2));
+if (read.kind === "help") process.stdout.write(read.text);
+else if (read.kind === "unusable") refuse(read.text);
+else await run(read.options);
+
+async function run({ gatewayUrl, keyFile, port, sites, caFile }: WalletProxyOptions): Promise<void> {
+  const ca = caFile === undefined ? undefined : readCertificates(caFile);
+  const key = readableKey(keyFile);
+  let proxy: RpcProxy;
+  try {
+    proxy = await startWalletProxy({ port, gatewayUrl, sites, ca }, { apiKey: key.apiKey, logger });
+  } catch (error) {
+    key.stop();
+    logger.fatal({ err: error }, `127.0.0.1:${port} cannot be listened on; --port PORT chooses another`);
+    process.exitCode = 1;
+    return;
+  }
+  logger.info({ url: proxy.url, gateway: gatewayUrl }, "wallet proxy is up: open its address in a browser");
+  // Ctrl-C may come twice, from the terminal and passed on by npm: the listeners stay, so that one is enough.
+  await new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, resolve);
+  });
+  key.stop();
+  await proxy.stop();
+}
+
+function readableKey(file: string): KeyFile {
+  try {
+    return openKeyFile({ file, logger });
+  } catch (error) {
+    if (!(error instanceof KeyFileError)) throw error;
+    return refuse(`${error.message}\n`);
+  }
+}
+
+function readCertificates(file: string): string {
+  try {
+    const text = readFileSync(file, "utf8");
+    return text.includes("-----BEGIN CERTIFICATE-----")
+      ? text
+      : refuse(`--ca: ${file} holds no certificate in PEM form\n`);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    return refuse(`--ca: ${file} cannot be read (${code})\n`);
+  }
+}
+
+function refuse(text: string): never {
+  process.stderr.write(text);
+  process.exit(exitUnusable);
+}

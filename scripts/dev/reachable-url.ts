@@ -1,0 +1,17 @@
+/** How a server of this machine is reached from it, without a path: one on all addresses is reached on loopback. */
+export function reachableUrl({
+  host,
+  port,
+  isTls = false,
+}: {
+  host: string;
+  port: number;
+  isTls?: boolean;
+}): string {
+  return `${isTls ? "https" : "http"}://${reachable(host)}:${port}`;
+}
+
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

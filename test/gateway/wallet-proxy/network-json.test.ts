@@ -1,0 +1,36 @@
+import t from "tap";
+import { network, walletConfiguration } from "../../../lib/network.ts";
+import { ask, startProxy, startTarget } from "./rig.ts";
+
+t.test("/network.json is the published shape, with the proxy's own addresses", async (t) => {
+  const target = await startTarget(t);
+  const { port, url } = await startProxy(t, { gatewayUrl: target.url });
+  const { status, headers, body } = await ask(port, {
+    method: "GET",
+    path: "/network.json",
+    headers: { Origin: "http://localhost:3000" },
+  });
+  t.equal(status, 200);
+  t.match(headers, {
+    "content-type": "application/json",
+    "access-control-allow-origin": "http://localhost:3000",
+  });
+  t.equal(url, `http://127.0.0.1:${port}/`);
+  t.strictSame(JSON.parse(body), {
+    chainId: "0x228d",
+    chainName: "Tollgate Testnet",
+    nativeCurrency: { name: "Testnet Token", symbol: "TEST", decimals: 18 },
+    rpcUrls: [url],
+    blockExplorerUrls: [`${url}explorer/`],
+  });
+  const head = await ask(port, { method: "HEAD", path: "/network.json" });
+  t.equal(head.status, 200);
+  t.equal(head.body, "");
+  t.same(target.requests, [], "the gateway was not asked");
+});
+
+t.test("the hex form is the number's, and not the one that was once printed", async (t) => {
+  const { chainId } = walletConfiguration({ rpcUrl: "http://a/", explorerUrl: "http://b/" });
+  t.equal(Number(chainId), network.chainId);
+  t.not(chainId, "0x2285");
+});
