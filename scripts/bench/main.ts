@@ -1,19 +1,45 @@
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
-/** `npm run bench -- NAME`: each benchmark is a program of its own, so that none measures what another left behind. */
-const benches: Readonly<Record<string, string>> = {
-  streaming: "memory and the neighbours' delay while a long trace answer streams to a slow reader",
-  leases: "Redis commands per 1 000 calls, and what is admitted against the limit, over three processes",
+/**
+ * `npm run bench -- NAME`: each benchmark is a program of its own, so that none measures what another left behind. Without
+ * a name it is the gateway's.
+ */
+const benches: Readonly<
+  Record<string, { what: string; run: (args: readonly string[]) => Promise<unknown> }>
+> = {
+  gateway: {
+    what: "the gateway, nginx, HAProxy and others at the same work, in turns (this is the default)",
+    run: async (args) => (await import("./gateway/main.ts")).main(args),
+  },
+  profile: {
+    what: "where the gateway's time goes under load, by room of the code and by function",
+    run: async (args) => (await import("./profile/main.ts")).main(args),
+  },
+  streaming: {
+    what: "memory and the neighbours' delay while a long trace answer streams to a slow reader",
+    run: () => import("./streaming.ts"),
+  },
+  leases: {
+    what: "Redis commands per 1 000 calls, and what is admitted against the limit, over three processes",
+    run: () => import("./leases.ts"),
+  },
+  faucet: {
+    what: "time until 500 claims at once are broadcast and confirmed, beside one after the other",
+    run: () => import("./faucet.ts"),
+  },
+  websocket: {
+    what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
+    run: () => import("./websocket.ts"),
+  },
 };
 
-const [name] = process.argv.slice(2);
-if (name === undefined || !Object.hasOwn(benches, name)) {
-  const lines = Object.entries(benches).map(([bench, what]) => `  ${bench.padEnd(10)} ${what}`);
-  console.error(`Usage: npm run bench -- NAME\n\n${lines.join("\n")}`);
+const list = Object.entries(benches).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`);
+const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway and profile: --help tells their options\n`;
+
+const [first = ""] = process.argv.slice(2);
+const isNamed = first !== "" && !first.startsWith("-");
+const name = isNamed ? first : "gateway";
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+if (first === "--help" || first === "-h") process.stdout.write(usage);
+else if (bench === undefined) {
+  process.stderr.write(usage);
   process.exitCode = 2;
-} else {
-  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  process.exitCode =
-    spawnSync(process.execPath, [...process.execArgv, file], { stdio: "inherit" }).status ?? 1;
-}
+} else await bench.run(process.argv.slice(isNamed ? 3 : 2));

@@ -1,0 +1,18 @@
+import { keysCount } from "./works.ts";
+
+export type BenchKey = { value: string; limitPerMinute: number };
+
+/**
+ * So high that nothing is refused, and a number that every contestant can count to: the gateway leases from it, nginx
+ * and HAProxy keep their counters.
+ */
+const highLimitPerMinute = 100_000_000;
+
+/** The keys of the load. */
+export const benchKeys: readonly BenchKey[] = Array.from({ length: keysCount }, (_, index) => ({
+  value: `bench-key-${String(index).padStart(3, "0")}-${"k".repeat(32)}`,
+  limitPerMinute: highLimitPerMinute,
+}));
+
+/** The one by which it is checked that limits hold. */
+export const limitedKey: BenchKey = { value: `bench-limited-${"k".repeat(32)}`, limitPerMinute: 5 };

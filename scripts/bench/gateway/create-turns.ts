@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ContestantName } from "./contestant.ts";
+import { type Measurement, measure } from "./measure.ts";
+import { type AddedLatency, measureAddedLatency } from "./measure-added-latency.ts";
+import type { Rig } from "./rig.ts";
+import type { RunningContestant } from "./start-contestant.ts";
+import { type LatencyRow, summarizeLatency, summarizeWork, type WorkRow } from "./summarize.ts";
+import { type Work, works } from "./works.ts";
+
+/** What a proxy still has to do for the turn before must not be counted to the next. */
+const pauseMs = 100;
+
+/** Lets contestants have their turns, keeps what was measured, and sums it up in the end. */
+export function createTurns({
+  rig,
+  seconds,
+  say,
+}: {
+  rig: Rig;
+  seconds: number;
+  say: (line: string) => void;
+}) {
+  const measured: { contestant: ContestantName; work: Work; rounds: Measurement[] }[] = [];
+  const latencies: { contestant: ContestantName; rounds: AddedLatency[] }[] = [];
+  let runs = 0;
+
+  function nextRun(): number {
+    runs += 2;
+    return runs;
+  }
+
+  function roundsOf(contestant: ContestantName, work: Work): Measurement[] {
+    const known = measured.find((one) => one.contestant === contestant && one.work === work);
+    if (known !== undefined) return known.rounds;
+    const rounds: Measurement[] = [];
+    measured.push({ contestant, work, rounds });
+    return rounds;
+  }
+
+  async function measureOnce(one: RunningContestant, work: Work): Promise<Measurement> {
+    await sleep(pauseMs);
+    return measure({ rig, running: one, work, seconds, run: nextRun() });
+  }
+
+  return {
+    nextRun,
+
+    async work(running: readonly RunningContestant[], work: Work, label: string): Promise<void> {
+      for (const one of running) {
+        const { name } = one.contestant;
+        const result = await measureOnce(one, work);
+        roundsOf(name, work).push(result);
+        const { requestsPerSecond, requestsPerCpuSecond } = result;
+        say(
+          `${label}, ${work.name}, ${name}: ${Math.round(requestsPerSecond)} requests/s, ` +
+            `${Math.round(requestsPerCpuSecond)} a CPU second`,
+        );
+      }
+    },
+
+    async latency(running: readonly RunningContestant[], label: string): Promise<void> {
+      const [work] = works;
+      if (work === undefined) return;
+      for (const one of running) {
+        const { name } = one.contestant;
+        const full = roundsOf(name, work).at(-1) ?? (await measureOnce(one, work));
+        const added = await measureAddedLatency({
+          ...{ rig, running: one, work, seconds },
+          run: nextRun(),
+          fullRate: full.requestsPerSecond,
+        });
+        const known = latencies.find(({ contestant }) => contestant === name);
+        if (known === undefined) latencies.push({ contestant: name, rounds: [added] });
+        else known.rounds.push(added);
+        say(
+          `${label}, latency, ${name}: ${added.addedP50Ms.toFixed(2)} ms added in the median ` +
+            `at ${Math.round(added.requestsPerSecond)} requests/s`,
+        );
+      }
+    },
+
+    summary(): { works: WorkRow[]; latency: LatencyRow[] } {
+      const rows = measured.map(({ contestant, work, rounds }) => {
+        const nginx = measured.find((one) => one.contestant === "nginx" && one.work === work)?.rounds;
+        return summarizeWork({ contestant, work: work.name, rounds, nginx });
+      });
+      return { works: rows, latency: latencies.map((one) => summarizeLatency(one.contestant, one.rounds)) };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { cpuSeconds, peakMemoryBytes, resetPeakMemory } from "./process-usage.ts";
+import type { Rig } from "./rig.ts";
+import { runWrk } from "./run-wrk.ts";
+import { type Samples, sampleAnswers } from "./sample-answers.ts";
+import type { RunningContestant } from "./start-contestant.ts";
+import type { Work } from "./works.ts";
+
+/** One contestant at one work, once. */
+export type Measurement = {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Of the proxy's processes alone, and with the Redis that it uses. */
+  requestsPerCpuSecond: number;
+  requestsPerCpuSecondWithRedis: number;
+  /** How much of its core the proxy used, from 0 to 1. */
+  cpuShare: number;
+  /** Calls in a request to a validator, on average; 0 where none was sent. */
+  arrayLength: number;
+  /** Of the calls answered, how many a validator was asked. */
+  reachedShare: number;
+  /** Of the load: statuses other than 200, broken connections, timeouts. Of the samples: wrong answers. */
+  errors: number;
+  wrong: Pick<Samples, "wrong" | "firstProblem">;
+  /** The most that the proxy's processes held. */
+  peakMemoryBytes: number;
+};
+
+export const connections = 64;
+
+export async function measure({
+  rig,
+  running: { contestant, url, pids },
+  work,
+  seconds,
+  run,
+}: {
+  rig: Rig;
+  running: RunningContestant;
+  work: Work;
+  seconds: number;
+  /** This number and the next one are this measurement's alone. */
+  run: number;
+}): Promise<Measurement> {
+  const { chain, counts } = rig.validators;
+  const proxy = pids();
+  const redis = contestant.usesRedis ? [rig.redis.pid] : [];
+  resetPeakMemory(proxy);
+  const before = { proxy: cpuSeconds(proxy), redis: cpuSeconds(redis), ...(await counts()) };
+  const sampling = sampleAnswers({ url, work, chain, run: run + 1 });
+  const load = await runWrk(rig, { work, url, connections, seconds, run });
+  const { answered, wrong, firstProblem } = await sampling.stop();
+  const after = { proxy: cpuSeconds(proxy), redis: cpuSeconds(redis), ...(await counts()) };
+
+  const requests = load.requests + answered;
+  const proxySeconds = after.proxy - before.proxy;
+  const upstreamCalls = after.calls - before.calls;
+  const upstreamRequests = after.requests - before.requests;
+  return {
+    requestsPerSecond: load.requests / load.seconds,
+    p50Ms: load.p50Ms,
+    p99Ms: load.p99Ms,
+    requestsPerCpuSecond: requests / proxySeconds,
+    requestsPerCpuSecondWithRedis: requests / (proxySeconds + after.redis - before.redis),
+    cpuShare: proxySeconds / load.seconds,
+    arrayLength: upstreamRequests === 0 ? 0 : upstreamCalls / upstreamRequests,
+    reachedShare: upstreamCalls / (requests * work.callsPerRequest),
+    errors: load.errors,
+    wrong: { wrong, firstProblem },
+    peakMemoryBytes: peakMemoryBytes(proxy),
+  };
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+/** What Linux tells of a running process in /proc. A process that has ended counts as nothing. */
+
+/** USER_HZ: the ticks of /proc are hundredths of a second on every Linux. */
+const ticksPerSecond = 100;
+
+/** All processes of a process group: a program and what it has started. */
+export function processesOf(group: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => Number(statFields(pid)[2]) === group);
+}
+
+/** User and system time that these processes have used so far, all their threads together. */
+export function cpuSeconds(pids: readonly number[]): number {
+  let ticks = 0;
+  for (const pid of pids) {
+    const fields = statFields(pid);
+    ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  }
+  return ticks / ticksPerSecond;
+}
+
+/** The most memory that these processes held since they were last reset, page tables aside (VmHWM). */
+export function peakMemoryBytes(pids: readonly number[]): number {
+  let kilobytes = 0;
+  for (const pid of pids) {
+    kilobytes += Number(/^VmHWM:\s*(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0);
+  }
+  return kilobytes * 1024;
+}
+
+/** Lets the highest value count from now on (proc(5), clear_refs). */
+export function resetPeakMemory(pids: readonly number[]): void {
+  for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, "5");
+}
+
+/** The fields of /proc/PID/stat behind the name, which may hold anything: state, parent, group and so on. */
+function statFields(pid: number): string[] {
+  const text = readText(`/proc/${pid}/stat`);
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
