@@ -1,8 +1,10 @@
+import type { About } from "./call.ts";
 import type { MethodRule, Permission } from "./method-table.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
 /**
- * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once.
+ * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once, and
+ * puts the head's number where one of its ends means the latest block. `about` is its last block.
  *
  * What was checked is what is forwarded: the parameters are written anew from the parsed value, so that a member that
  * was sent twice cannot mean one thing here and another to the validator.
@@ -18,18 +20,17 @@ export function checkBlockRange({
   paramsText: string;
   permissions: readonly Permission[];
   headNumber: () => bigint | undefined;
-}): { paramsText: string } | Refusal {
+}): { paramsText: string; about: About } | Refusal {
   const params: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
-  const filter: unknown = Array.isArray(params) ? params[0] : undefined;
+  const [filter, ...others]: readonly unknown[] = Array.isArray(params) ? params : [];
   if (typeof filter !== "object" || filter === null || Array.isArray(filter)) {
     return refusal("invalid_params", "The first parameter must be a filter object");
   }
   const members: Readonly<Record<string, unknown>> = { ...filter };
-  const canonical = { paramsText: Buffer.from(JSON.stringify(params), "utf8").toString("latin1") };
   const { blockHash, fromBlock, toBlock } = members;
   if (blockHash !== undefined && blockHash !== null) {
     return (fromBlock ?? toBlock ?? undefined) === undefined
-      ? canonical
+      ? { paramsText: textOf([members, ...others]), about: "fixed" }
       : refusal("invalid_params", "A filter has either blockHash or fromBlock and toBlock (EIP-234)");
   }
   const [from, to] = [blockOf(fromBlock), blockOf(toBlock)];
@@ -39,28 +40,50 @@ export function checkBlockRange({
       "fromBlock and toBlock take a block number as 0x-prefixed hex, or latest, earliest, pending, safe, finalized",
     );
   }
-  if (from === to) return canonical;
-  const head = from === "head" || to === "head" ? headNumber() : 0n;
-  if (head === undefined)
+  const head = typeof from === "bigint" && typeof to === "bigint" ? 0n : headNumber();
+  if (head === undefined && from !== to) {
     return refusal("upstream_unavailable", "No validator tells the latest block at the moment");
-  const blocks = (to === "head" ? head : to) - (from === "head" ? head : from) + 1n;
+  }
+  const [fromNumber, toNumber] = [numberOf(from, head), numberOf(to, head)];
+  const blocks = (toNumber ?? 0n) - (fromNumber ?? 0n) + 1n;
   const best = permissions.includes("explorer") ? "explorer" : "rpc";
   const blocksMax = rule.blocksMax?.[best] ?? 0;
-  if (blocks <= blocksMax) return canonical;
-  return refusal(
-    "invalid_params",
-    `The filter spans ${blocks} blocks; this API key may ask for ${blocksMax} at once`,
-    {
-      data: { blocksMax },
-    },
-  );
+  if (blocks > blocksMax) {
+    return refusal(
+      "invalid_params",
+      `The filter spans ${blocks} blocks; this API key may ask for ${blocksMax} at once`,
+      { data: { blocksMax } },
+    );
+  }
+  const ends = {
+    ...(from === "latest" && head !== undefined ? { fromBlock: hex(head) } : {}),
+    ...(to === "latest" && head !== undefined ? { toBlock: hex(head) } : {}),
+  };
+  const isOpen = from === "pending" || to === "pending" || toNumber === undefined;
+  return {
+    paramsText: textOf([{ ...members, ...ends }, ...others]),
+    about: isOpen ? "open" : Number(toNumber),
+  };
 }
 
 /** A tag that means the newest block to a filter, or one number; undefined for what is neither. */
-function blockOf(value: unknown): bigint | "head" | undefined {
-  if (value === undefined || value === null) return "head";
+function blockOf(value: unknown): bigint | "latest" | "pending" | undefined {
+  if (value === undefined || value === null) return "latest";
   if (typeof value !== "string") return undefined;
-  if (value === "latest" || value === "pending" || value === "safe" || value === "finalized") return "head";
+  if (value === "latest" || value === "safe" || value === "finalized") return "latest";
+  if (value === "pending") return "pending";
   if (value === "earliest") return 0n;
   return /^0x[0-9a-fA-F]{1,16}$/.test(value) ? BigInt(value) : undefined;
+}
+
+function numberOf(block: bigint | "latest" | "pending", head: bigint | undefined): bigint | undefined {
+  return typeof block === "bigint" ? block : head;
+}
+
+function hex(number: bigint): string {
+  return `0x${number.toString(16)}`;
+}
+
+function textOf(params: unknown): string {
+  return Buffer.from(JSON.stringify(params), "utf8").toString("latin1");
 }

@@ -2,8 +2,10 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { checkApiKey } from "../lib/api-key.ts";
 import { createClientAddress } from "../lib/client-address.ts";
+import { network } from "../lib/network.ts";
 import { readConfig } from "../lib/read-config.ts";
 import { poolSettingsSchema } from "./upstream/pool/pool-settings.ts";
+import { webSocketSettingsSchema } from "./websocket/web-socket-settings.ts";
 
 export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
 export type ConfiguredKey = GatewayConfig["keys"][number];
@@ -45,7 +47,7 @@ export function readGatewayConfig({
 const requestsPerMinuteDefault = { development: 100, production: 200 } as const;
 
 const port = z.int("a port, 0 to 65535, was expected").min(0, "a port, 0 to 65535, was expected").max(65535);
-const bounded = (max: number) => z.int().min(1).max(max);
+const bounded = (max: number, min = 1) => z.int().min(min).max(max);
 const profileSchema = z.enum(["development", "production"]);
 
 const url = (protocols: readonly string[]) =>
@@ -95,6 +97,7 @@ const keySchema = z.strictObject({
     }),
   permissions: z.array(z.enum(["rpc", "faucet", "explorer"])).min(1),
   limitPerMinute: bounded(1_000_000_000).optional(),
+  qa: z.boolean().optional(),
   expiresAt: z.iso.datetime({ offset: true }).optional(),
 });
 
@@ -117,7 +120,7 @@ const configSchema = z
     redisCommandTimeoutMs: bounded(10_000).default(250),
     upstreams,
     newHeads: z.enum(["auto", "none"]).default("auto"),
-    chainId: z.int().min(1).default(8845),
+    chainId: z.int().min(1).default(network.chainId),
     genesisHash: z
       .union([z.literal(""), z.string().regex(/^0x[0-9a-fA-F]{64}$/, genesisExpected)])
       .default(""),
@@ -142,6 +145,20 @@ const configSchema = z
         batchItemsMax: bounded(1000).default(100),
         depthMax: bounded(500).default(64),
         requestsInFlightMax: bounded(1_000_000).default(10_000),
+      })
+      .prefault({}),
+    webSocket: webSocketSettingsSchema.prefault({}),
+    filters: z
+      .strictObject({
+        perKeyMax: bounded(100_000).default(100),
+        idleMsMax: bounded(24 * 60 * 60_000).default(5 * 60_000),
+        blocksPerPollMax: bounded(5000).default(256),
+      })
+      .prefault({}),
+    memory: z
+      .strictObject({
+        bytesMax: bounded(64 * 1024 * 1024 * 1024, 0).default(64 * 1024 * 1024),
+        entryBytesMax: bounded(64 * 1024 * 1024).default(256 * 1024),
       })
       .prefault({}),
     forward: poolSettingsSchema.prefault({}),

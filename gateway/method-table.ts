@@ -14,8 +14,12 @@ export type MethodRule = {
   timeoutMs: number;
   /** Whether another validator may be asked once the first may have received the call. */
   mayAskAgain: boolean;
-  /** Where the block parameter stands, or undefined where the method takes none. */
-  block: { at: number | "filter"; missing: "latest" | "pending" } | undefined;
+  /** Who answers it: a validator, or a part of the gateway. */
+  answeredBy: "validator" | "filters" | "subscriptions";
+  /** Where the block parameter stands, or undefined where the method takes none. `none`: it must be there. */
+  block: { at: number | "filter"; missing: "latest" | "pending" | "none" } | undefined;
+  /** The member of the result that tells its block, which may be later than the announced one. */
+  shows: "number" | "blockNumber" | undefined;
   /** How many blocks a filter object may span. */
   blocksMax: { rpc: number; explorer: number } | undefined;
 };
@@ -42,7 +46,9 @@ export function readMethodTable(file: string): MethodTable {
       lane: line.lane,
       timeoutMs: line.timeoutMs ?? lanes[line.lane].timeoutMs,
       mayAskAgain: line.again,
+      answeredBy: line.by,
       block: line.block === undefined ? undefined : { at: line.block, missing: line.missing ?? "latest" },
+      shows: line.shows,
       blocksMax: line.rangeMax,
     });
   }
@@ -76,8 +82,10 @@ const tableSchema = z
           lane: z.enum(["light", "call", "slow"]),
           timeoutMs: positive.optional(),
           again: z.boolean().default(true),
+          by: z.enum(["validator", "filters", "subscriptions"]).default("validator"),
           block: z.union([z.int().nonnegative(), z.literal("filter")]).optional(),
-          missing: z.enum(["latest", "pending"]).optional(),
+          missing: z.enum(["latest", "pending", "none"]).optional(),
+          shows: z.enum(["number", "blockNumber"]).optional(),
           rangeMax: z.strictObject({ rpc: positive, explorer: positive }).optional(),
         })
         .refine((line) => (line.block === undefined) === (line.missing === undefined), {

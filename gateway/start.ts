@@ -3,6 +3,7 @@ import { createClientAddress } from "../lib/client-address.ts";
 import { createKeyStore } from "../lib/key-store/key-store.ts";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { createRedisClient, waitForRedis } from "../lib/redis-client.ts";
+import { createChainNews } from "./chain-news.ts";
 import type { ConfiguredKey, GatewayConfig } from "./config.ts";
 import { createFaucetClient } from "./faucet-client.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
@@ -11,10 +12,15 @@ import { createKeyCache } from "./key-cache.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";
 import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
+import { createMemory } from "./memory/memory.ts";
+import { registerMemoryMetrics } from "./memory/memory-metrics.ts";
 import { readMethodTable } from "./method-table.ts";
 import { createGatewayMetrics } from "./metrics.ts";
-import { createPipeline } from "./pipeline.ts";
+import { createPipeline, type PipelineDependencies } from "./pipeline.ts";
+import { createUpgrade } from "./upgrade-pipeline.ts";
 import { createUpstream } from "./upstream/upstream.ts";
+import { registerSocketMetrics } from "./websocket/socket-metrics.ts";
+import { createSockets } from "./websocket/sockets.ts";
 
 export type Gateway = {
   address: { host: string; port: number; opsHost: string; opsPort: number };
@@ -44,7 +50,11 @@ export async function start(
     commandTimeoutMs: config.redisCommandTimeoutMs,
     logger,
   });
-  const upstream = createUpstream({ config, registry: metrics.registry, logger });
+  const validators = createUpstream({ config, registry: metrics.registry, logger });
+  const news = createChainNews({ upstream: validators, redis, methods, config, logger });
+  const { upstream, hub } = news;
+  const memory = createMemory({ upstream, settings: config.memory, monotonicMs });
+  registerMemoryMetrics({ registry: metrics.registry, memory });
   const keyStore = createKeyStore({ redis });
   const keys = createKeyCache({ keyStore, monotonicMs });
   // Not before Redis answers: the limits are exact from the first call on.
@@ -52,7 +62,11 @@ export async function start(
   let certificate: HttpServer["certificate"] = () => undefined;
   let state: "starting" | "serving" | "stopping" = "starting";
 
-  const closers: (() => unknown)[] = [() => redis.disconnect(), () => upstream.stop(), () => keys.stop()];
+  const closers: (() => unknown)[] = [() => redis.disconnect(), () => validators.stop(), () => keys.stop()];
+  closers.push(
+    () => news.stop(),
+    () => memory.stop(),
+  );
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
   };
@@ -83,7 +97,7 @@ export async function start(
     closers.push(() => started.stop());
     registerLimiterMetrics({ registry: metrics.registry, limiter: started });
     registerTlsMetrics({ registry: metrics.registry, certificate: () => certificate() });
-    const handle = createPipeline({
+    const deps: PipelineDependencies = {
       profile: config.profile,
       limits: config.limits,
       keys,
@@ -92,11 +106,16 @@ export async function start(
       limiter: started,
       methods,
       upstream,
+      memory,
+      answerOwnMethod: news.answerOwnMethod,
       faucet: createFaucetClient({ url: config.faucetUrl }),
       metrics,
       logger,
       monotonicMs,
-    });
+    };
+    const { handle, answerFrame, isKeyOver } = createPipeline(deps);
+    const sockets = createSockets({ settings: config.webSocket, answerFrame, isKeyOver, hub, monotonicMs });
+    registerSocketMetrics({ registry: metrics.registry, sockets, hub });
     // The first call should find a validator; without any, the gateway serves all the same, and says so.
     await upstream.waitForHead(headWaitMs);
     const http = await startHttpServer({
@@ -104,6 +123,9 @@ export async function start(
       port: config.port,
       tls: config.tls,
       handle,
+      upgrade: createUpgrade({ ...deps, sockets }),
+      sockets,
+      webSocketSettings: config.webSocket,
       logger,
     });
     certificate = http.certificate;

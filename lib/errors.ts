@@ -6,7 +6,8 @@
  * condition concerns the whole request. `rpcCode` is the number in a JSON-RPC error object: JSON-RPC 2.0 section 5.1
  * for its own conditions, EIP-1474 for -32005 (limit exceeded) and -32002 (resource unavailable), and for the rest
  * numbers from the end of the range left to servers (-32099 … -32000), where EIP-1474 and Besu have none, so that no
- * wallet takes a missing key for a transaction with a wrong nonce. Several conditions can share a code, never the
+ * wallet takes a missing key for a transaction with a wrong nonce. Filters and subscriptions that are not there have
+ * Besu's number and words, by which clients know to make them anew. Several conditions can share a code, never the
  * other way round.
  */
 export const errorTable = {
@@ -42,6 +43,8 @@ export const errorTable = {
   forbidden: row(403, "forbidden", -32091, "This is not allowed"),
   method_forbidden: row(403, "forbidden", -32601, "The method is never forwarded to a validator"),
   not_found: row(404, "not_found", -32094, "There is nothing here"),
+  filter_not_found: row(404, "not_found", -32000, "The key has no such filter, or it has ended"),
+  subscription_not_found: row(404, "not_found", -32000, "The connection has no such subscription"),
   method_not_found: row(404, "not_found", -32601, "The method is unknown"),
   method_not_allowed: row(405, "method_not_allowed", -32600, "The HTTP method is not allowed here"),
   key_limit_reached: row(
@@ -68,6 +71,7 @@ export const errorTable = {
   rate_limited: row(429, "rate_limited", -32005, "The limit of requests is reached"),
   internal_error: row(500, "internal_error", -32603, "Something went wrong on our side"),
   upstream_unavailable: row(503, "upstream_unavailable", -32002, "No validator answers at the moment"),
+  service_unavailable: row(503, "upstream_unavailable", -32002, "The service cannot do this at the moment"),
   network_stalled: row(503, "network_stalled", -32002, "The network produces no blocks at the moment"),
   faucet_empty: row(503, "faucet_empty", -32002, "The faucet has no funds at the moment"),
 } as const satisfies Record<string, ErrorRow>;

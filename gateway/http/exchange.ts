@@ -14,6 +14,7 @@ export type RequestHead = {
   contentTypeCount: number;
   contentEncoding: string | undefined;
   forwardedFor: string | undefined;
+  cacheControl: string | undefined;
   origin: string | undefined;
   /** `Access-Control-Request-Method` of a preflight. */
   requestedMethod: string | undefined;

@@ -1,19 +1,22 @@
 import type { Logger } from "pino";
+import type { Upgrade } from "../upgrade-pipeline.ts";
+import type { Sockets } from "../websocket/sockets.ts";
+import type { WebSocketSettings } from "../websocket/web-socket-settings.ts";
 import type { Certificate, TlsFiles } from "./certificate.ts";
 import { collectBody } from "./collect-body.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 import { readHead } from "./read-head.ts";
-import { createSecureApp } from "./secure-app.ts";
+import { createSecureApp, type Serve } from "./secure-app.ts";
 import {
   App,
   exclusivePort,
   type HttpRequest,
   type HttpResponse,
-  type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
 } from "./uws.ts";
+import { webSocketRoute } from "./web-socket-route.ts";
 import { isStream, lingerMs, writeReply, writeStream } from "./write-reply.ts";
 
 export type HttpServer = {
@@ -38,12 +41,18 @@ export async function startHttpServer({
   port,
   tls,
   handle,
+  upgrade,
+  sockets,
+  webSocketSettings,
   logger,
 }: {
   host: string;
   port: number;
   tls: TlsFiles | undefined;
   handle: (exchange: Exchange) => Promise<Reply>;
+  upgrade: Upgrade;
+  sockets: Pick<Sockets, "stop">;
+  webSocketSettings: WebSocketSettings;
   logger: Logger;
 }): Promise<HttpServer> {
   let inFlight = 0;
@@ -55,11 +64,22 @@ export async function startHttpServer({
     lingersUntilMs = performance.now() + lingerMs;
   };
 
-  const countConnection = (_res: HttpResponse, opened: number) => {
+  const countConnection = (opened: number) => {
     connections += opened;
     onChange();
   };
-  const serve = (app: TemplatedApp) => app.filter(countConnection).any("/*", answerRequest);
+  const serve: Serve = (app, countOfApp) => {
+    const count = (opened: number) => {
+      countConnection(opened);
+      countOfApp?.(opened);
+    };
+    // The library's filter tells of each connection, but not of the end of one that became a WebSocket.
+    const route = webSocketRoute({ upgrade, settings: webSocketSettings, onClosed: () => count(-1) });
+    return app
+      .filter((_res: HttpResponse, opened: number) => count(opened))
+      .ws("/*", route)
+      .any("/*", answerRequest);
+  };
   const secure = tls === undefined ? undefined : createSecureApp({ files: tls, serve, logger });
   const app = secure?.acceptor ?? serve(App());
 
@@ -136,6 +156,7 @@ export async function startHttpServer({
       us_listen_socket_close(socket);
       // What the library still holds of an answer that was streamed is out when its connection has closed.
       const isDone = () => inFlight === 0 && (connections === 0 || performance.now() > lingersUntilMs);
+      const socketsStopped = sockets.stop({ timeoutMs });
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         onChange = () => {
@@ -145,6 +166,7 @@ export async function startHttpServer({
         };
         onChange();
       });
+      await socketsStopped;
       (secure ?? app).close();
     },
   };

@@ -17,6 +17,7 @@ export function readHead(req: HttpRequest): RequestHead {
     contentTypeCount: 0,
     contentEncoding: undefined,
     forwardedFor: undefined,
+    cacheControl: undefined,
     origin: undefined,
     requestedMethod: undefined,
   };
@@ -50,6 +51,9 @@ export function readHead(req: HttpRequest): RequestHead {
         break;
       case "access-control-request-method":
         head.requestedMethod = value;
+        break;
+      case "cache-control":
+        head.cacheControl = head.cacheControl === undefined ? value : `${head.cacheControl}, ${value}`;
         break;
       case "x-forwarded-for":
         head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`;

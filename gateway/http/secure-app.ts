@@ -1,6 +1,9 @@
 import type { Logger } from "pino";
 import { type Certificate, CertificateError, readCertificate, type TlsFiles } from "./certificate.ts";
-import { type HttpResponse, SSLApp, type TemplatedApp } from "./uws.ts";
+import { SSLApp, type TemplatedApp } from "./uws.ts";
+
+/** Adds the routes to an app; `count` is told of connections that open (1) and close (-1). */
+export type Serve = (app: TemplatedApp, count?: (opened: number) => void) => TemplatedApp;
 
 export type SecureApp = {
   /** Accepts connections, to be listened with. */
@@ -21,7 +24,6 @@ type Served = { app: TemplatedApp; connections: number };
  * one app accepts the connections and hands each to the newest of the apps behind it. Connections that are there keep
  * the app, and the certificate, that they began with.
  *
- * @param serve adds the routes to an app.
  * @throws CertificateError where the files cannot be used at the start; later ones are logged, and the old certificate
  * goes on.
  */
@@ -31,7 +33,7 @@ export function createSecureApp({
   logger,
 }: {
   files: TlsFiles;
-  serve: (app: TemplatedApp) => void;
+  serve: Serve;
   logger: Logger;
 }): SecureApp {
   let certificate = readCertificate(files);
@@ -52,11 +54,10 @@ export function createSecureApp({
   function add(): Served {
     const app = createApp();
     const served: Served = { app, connections: 0 };
-    const countConnection = (_res: HttpResponse, opened: number) => {
+    serve(app, (opened) => {
       served.connections += opened;
       if (retired.has(served)) setImmediate(closeIfIdle, served);
-    };
-    serve(app.filter(countConnection));
+    });
     acceptor.addChildAppDescriptor(app.getDescriptor());
     return served;
   }

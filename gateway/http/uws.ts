@@ -7,7 +7,10 @@ export {
   type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
+  type us_socket_context_t,
   us_socket_local_port,
+  type WebSocket,
+  type WebSocketBehavior,
 } from "uWebSockets.js";
 
 import type { us_listen_socket } from "uWebSockets.js";

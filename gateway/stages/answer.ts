@@ -1,4 +1,5 @@
 import { errorTable } from "../../lib/errors.ts";
+import { problemDocument, problemType } from "../../lib/problem.ts";
 import type { Answer, Call } from "../call.ts";
 import type { Reply, StreamedBody } from "../http/exchange.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
@@ -63,12 +64,11 @@ export function answerRefusal(refused: Refusal, idText: string): Reply {
 
 /** The same as a problem document (RFC 9457), where nothing says that the request was meant to be JSON-RPC. */
 export function answerProblem(refused: Refusal, requestId?: string): Reply {
-  const { status, code, meaning } = errorTable[refused.refused];
+  const problem = problemDocument({ condition: refused.refused, detail: refused.message, requestId });
   const { Connection: connection, ...headers } = refused.headers ?? {};
-  const problem = { type: "about:blank", title: meaning, status, detail: refused.message, code, requestId };
   return {
-    status,
-    headers: { "Content-Type": "application/problem+json", ...headers },
+    status: problem.status,
+    headers: { "Content-Type": problemType, ...headers },
     body: JSON.stringify(problem),
     close: connection === "close",
   };

@@ -47,7 +47,7 @@ export async function authenticate(
 
 async function findKey(
   { apiKey, query }: RequestHead,
-  { profile, keys, monotonicMs }: AuthenticateDependencies,
+  deps: AuthenticateDependencies,
 ): Promise<FoundKey | Refusal> {
   if (apiKey === undefined || apiKey === "") {
     const hint = query === "" ? "" : "; it is never taken from the URL, where logs would keep it";
@@ -56,14 +56,21 @@ async function findKey(
   if (apiKey.length > keyCharsMax) return unauthorized("api_key_invalid", unknownKey);
   const hash = hashApiKey(apiKey);
   // What is in memory is good: the checksum is for the others, to spare Redis the question.
-  const remembered = keys.known(hash);
-  if (remembered === undefined && checkApiKey(apiKey) === "mistyped") {
+  if (deps.keys.known(hash) === undefined && checkApiKey(apiKey) === "mistyped") {
     return unauthorized(
       "api_key_invalid",
       "The API key is mistyped: its checksum does not match. Copy it again",
     );
   }
-  const known = remembered ?? (await keys.find(hash));
+  return findByHash(hash, deps);
+}
+
+/** The same for a key that opened a WebSocket before: what it may now, as for each request. */
+export async function findByHash(
+  hash: string,
+  { profile, keys, monotonicMs }: Pick<AuthenticateDependencies, "profile" | "keys" | "monotonicMs">,
+): Promise<FoundKey | Refusal> {
+  const known = keys.known(hash) ?? (await keys.find(hash));
   if (known === "unavailable") {
     return refusal("upstream_unavailable", "API keys cannot be checked at the moment; try again shortly", {
       headers: { "Retry-After": "1" },

@@ -1,5 +1,4 @@
 import type { KeyRecord } from "../../lib/key-store/key-record.ts";
-import { checkBlockRange } from "../block-range.ts";
 import type { Call } from "../call.ts";
 import type { ScannedCall } from "../json-rpc/scan.ts";
 import type { MethodTable } from "../method-table.ts";
@@ -8,16 +7,10 @@ import { refusal } from "../refusal.ts";
 /**
  * What may be asked: each call against the method table and the key's permissions. A call that may not pass is
  * answered by itself; the others of its batch go on.
- *
- * `headNumber` asks for the number of the latest block, for filters that reach up to it.
  */
 export function authorize(
   scanned: ScannedCall,
-  {
-    key,
-    methods,
-    headNumber,
-  }: { key: KeyRecord; methods: MethodTable; headNumber: () => bigint | undefined },
+  { key, methods }: { key: KeyRecord; methods: MethodTable },
 ): Call {
   if (scanned.kind === "invalid") {
     return { idText: scanned.idText, kind: "refused", refusal: refusal("invalid_request", scanned.message) };
@@ -38,8 +31,5 @@ export function authorize(
   const params = paramsText ?? "[]";
   // The scanner has proved it an array or an object. No method of Ethereum takes parameters by name.
   if (params.startsWith("{")) return refused("invalid_params", "Send params as an array, by position");
-  if (rule.blocksMax === undefined) return { idText, kind: "forward", rule, paramsText: params };
-  const range = checkBlockRange({ rule, paramsText: params, permissions: key.permissions, headNumber });
-  if ("refused" in range) return { idText, kind: "refused", refusal: range };
-  return { idText, kind: "forward", rule, paramsText: range.paramsText };
+  return { idText, kind: "forward", rule, paramsText: params };
 }

@@ -20,6 +20,11 @@ export async function read(
   return body;
 }
 
+/** Whether the client wants no remembered answer (RFC 9111 section 5.2.1.4). */
+export function isFresh({ cacheControl }: RequestHead): boolean {
+  return cacheControl !== undefined && /(^|,)\s*no-cache\s*(,|$)/i.test(cacheControl);
+}
+
 /** RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently. */
 export function checkHttp(head: RequestHead): Refusal | undefined {
   if (head.hostCount !== 1) return malformed("exactly one Host header is required");

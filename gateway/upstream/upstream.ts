@@ -2,8 +2,10 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { CallToForward } from "../call.ts";
 import type { GatewayConfig } from "../config.ts";
-import { createHeadTracker } from "./head/head-tracker.ts";
+import { createAhead } from "./ahead.ts";
+import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
+import { ownWholeAnswer } from "./pool/pool-answer.ts";
 import {
   createValidatorPool,
   type StreamedAnswer,
@@ -13,12 +15,20 @@ import {
 
 export type Upstream = {
   /**
-   * Has a validator answer one call, within the method's time; `eth_blockNumber` is answered from the head. Never
-   * throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
+   * Has a validator answer one call, within the method's time; `eth_blockNumber` is answered from the head. An answer
+   * that knows a later block than the announced one waits a moment for that. Never throws. With `mayStream` a long
+   * answer comes as a stream, which has to be started or aborted.
    */
   ask(call: CallToForward, options: AskOptions): Promise<WholeAnswer | StreamedAnswer | Unanswered>;
+  /** The announced head, ready to be put into calls and answers; undefined while no validator tells one. */
+  head(): AnnouncedHead | undefined;
+  /** Resolves when a number a little above the head is announced, or when waiting for it is over. */
+  reach(number: number): Promise<void>;
   /** Number of the announced head; undefined while no validator tells one. */
   headNumber(): bigint | undefined;
+  /** Each announced block, and the beginning of another chain: see `HeadTracker`. */
+  onHead: HeadTracker["onHead"];
+  onEpoch: HeadTracker["onEpoch"];
   /** Resolves when a head is announced, or after `timeoutMs`. */
   waitForHead(timeoutMs: number): Promise<void>;
   /** Why validators are not as they should be, in words for `/readyz`; empty where all is well. */
@@ -28,8 +38,22 @@ export type Upstream = {
   stop(): Promise<void>;
 };
 
+export type AnnouncedHead = {
+  number: number;
+  bigNumber: bigint;
+  /** As JSON text: a string of hex. */
+  numberText: string;
+  /** What `eth_blockNumber` is answered. */
+  blockNumber: WholeAnswer;
+};
+
 /** `group` is whose call it is, the key's id: what waits for one key is bounded. */
-export type AskOptions = { group: string; mayStream: boolean };
+export type AskOptions = {
+  group: string;
+  mayStream: boolean;
+  /** What is left of the method's time. */
+  timeoutMs?: number;
+};
 
 /** The validators behind one door: the head says which of them count, the pool asks them. */
 export function createUpstream({
@@ -54,20 +78,38 @@ export function createUpstream({
   });
   const pool = createValidatorPool({ urls, settings: config.forward, head, registry, logger });
   registerHeadMetrics({ registry, head });
+  const ahead = createAhead({ head, pool });
+  let announced: AnnouncedHead | undefined;
+  head.onHead(({ number, numberHex }) => {
+    const numberText = `"${numberHex}"`;
+    announced = {
+      number: Number(number),
+      bigNumber: number,
+      numberText,
+      blockNumber: ownWholeAnswer(numberText),
+    };
+  });
+  head.onEpoch(() => {
+    announced = undefined;
+  });
 
   /** The head is one number for everybody, whichever validator would be asked. */
   async function answerBlockNumber({ rule }: CallToForward): Promise<WholeAnswer | "unavailable"> {
-    if (head.announced() === undefined) await head.waitFor(0n, rule.timeoutMs);
-    const result = head.blockNumberAnswer();
-    if (result === undefined) return "unavailable";
-    return { beforeId: '{"jsonrpc":"2.0","id":', afterId: `,"result":${result}}`, isAscii: true };
+    if (announced === undefined) await head.waitFor(0n, rule.timeoutMs);
+    return announced?.blockNumber ?? "unavailable";
   }
 
   return {
     ask(call, options) {
-      return call.rule.name === "eth_blockNumber" ? answerBlockNumber(call) : pool.ask(call, options);
+      if (call.rule.name === "eth_blockNumber") return answerBlockNumber(call);
+      const asked = pool.ask(call, options);
+      return ahead.concerns(call) ? ahead.settle(asked, call, options) : asked;
     },
+    head: () => announced,
+    reach: ahead.reach,
     headNumber: () => head.announced()?.number,
+    onHead: head.onHead,
+    onEpoch: head.onEpoch,
     async waitForHead(timeoutMs) {
       await head.waitFor(0n, timeoutMs);
     },

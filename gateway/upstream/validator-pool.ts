@@ -25,6 +25,8 @@ export type AskOptions = {
   signal?: AbortSignal;
   /** Where a call costs more than its method usually does (logs over many blocks). Its time stays the method's. */
   lane?: LaneName;
+  /** What is left of the method's time. */
+  timeoutMs?: number;
 };
 
 export type Unanswered = "unavailable" | "unsent";
@@ -88,6 +90,7 @@ export function createValidatorPool({
     members,
     openConnection: open,
     choose,
+    head,
     hedges,
     settings,
     logger,
@@ -115,13 +118,19 @@ export function createValidatorPool({
 
   function askAny(
     { rule, paramsText }: CallToForward,
-    { group, signal, lane, mayStream = false }: AskOptions & { mayStream?: boolean },
+    {
+      group,
+      signal,
+      lane,
+      timeoutMs = rule.timeoutMs,
+      mayStream = false,
+    }: AskOptions & { mayStream?: boolean },
   ): Promise<AskOutcome | "unsent"> {
     return new Promise((resolve) => {
       const ask: Ask = createAsk({
         plan: planOf(rule, lane),
         paramsText,
-        deadlineMs: now() + rule.timeoutMs,
+        deadlineMs: now() + timeoutMs,
         group,
         mayStream,
         settle(outcome, settled) {
@@ -149,7 +158,7 @@ export function createValidatorPool({
     options: AskOptions & { mayStream?: boolean } = {},
   ): Promise<AskOutcome | "unsent"> {
     const { rule, paramsText } = call;
-    const deadlineMs = now() + rule.timeoutMs;
+    const deadlineMs = now() + (options.timeoutMs ?? rule.timeoutMs);
     if (!rule.mayAskAgain) return sends.send(call, { deadlineMs, group: options.group });
     const sender = pendingCountSender(rule.name, paramsText);
     if (sender === undefined) return askAny(call, options);

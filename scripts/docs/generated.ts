@@ -1,16 +1,29 @@
 import type { Registry } from "prom-client";
+import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerTlsMetrics } from "../../gateway/http/tls-metrics.ts";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
+import { registerMemoryMetrics } from "../../gateway/memory/memory-metrics.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
 import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
+import { registerSocketMetrics } from "../../gateway/websocket/socket-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
+import { clientExample, clientsTable } from "./clients.ts";
+import { markdownTable } from "./markdown-table.ts";
 
 /** The parts of documents that are made from code, by the name that stands in their markers. */
 export const generated: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   "gateway-metrics": gatewayMetricsTable,
+  "faucet-metrics": () => metricsTable(createFaucetMetrics().registry),
+  clients: clientsTable,
+  "example-ethers": () => clientExample("ethers.ts"),
+  "example-viem": () => clientExample("viem.ts"),
+  "example-web3js": () => clientExample("web3.ts"),
+  "example-cast": () => clientExample("cast.sh"),
+  "example-hardhat": () => clientExample("hardhat.ts"),
+  "example-web3py": () => clientExample("web3py.py"),
 };
 
 /**
@@ -19,7 +32,7 @@ export const generated: Readonly<Record<string, () => string>> = {
  */
 export function regenerate(markdown: string): string {
   return markdown.replace(
-    /(<!-- generated: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    /(<!-- generated: ([a-z0-9-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_all, start, name, end) => {
       const make = generated[name];
       if (make === undefined) throw new Error(`nothing generates "${name}"`);
@@ -29,7 +42,7 @@ export function regenerate(markdown: string): string {
 }
 
 function errorsTable(): string {
-  return table(
+  return markdownTable(
     ["HTTP status", "`code`", "JSON-RPC number", "Meaning"],
     Object.values(errorTable).map(({ status, code, rpcCode, meaning }) => [
       String(status),
@@ -51,6 +64,8 @@ export function gatewayRegistry(): Registry {
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });
   registerTlsMetrics({ registry, certificate: () => undefined });
+  const classStats = { hits: 0, misses: 0, joins: 0, entries: 0, bytes: 0 };
+  registerMemoryMetrics({ registry, memory: { stats: () => ({ head: classStats, forever: classStats }) } });
   registerHeadMetrics({
     registry,
     head: {
@@ -61,13 +76,18 @@ export function gatewayRegistry(): Registry {
     },
   });
   registerPoolMetrics({ registry, members: [], dispatcher: { lanes: [] } });
+  registerSocketMetrics({
+    registry,
+    sockets: { count: () => 0, ended: () => new Map() },
+    hub: { count: () => 0, notificationsSent: () => 0 },
+  });
   return registry;
 }
 
 /** Our own names; the ones of the Node.js process that prom-client adds are its to document. */
 function metricsTable(registry: Registry): string {
   const ours = registry.getMetricsAsArray().filter(({ name }) => name.startsWith("tollgate_"));
-  return table(
+  return markdownTable(
     ["Name", "Kind", "Labels", "Meaning"],
     ours.map((metric) => [
       `\`${metric.name}\``,
@@ -78,15 +98,4 @@ function metricsTable(registry: Registry): string {
       metric.help,
     ]),
   );
-}
-
-/** A Markdown table with its columns aligned, as the formatter leaves it. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[], filler: string) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, filler)).join(" | ")} |`;
-  const rule = head.map(() => "");
-  return [line(head, " "), line(rule, "-"), ...rows.map((row) => line(row, " "))].join("\n");
 }

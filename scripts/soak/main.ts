@@ -1,31 +1,39 @@
 import { parseArgs } from "node:util";
 import { runRandomFaults } from "../../test/soak/random-faults.ts";
+import { runSubscribers } from "../../test/soak/subscribers.ts";
+import { soakFaucet } from "./faucet.ts";
 
 const usage = `Usage: npm run soak -- --minutes N [--seed S]
 
 Two gateways before five validators that are struck by random faults, a new network every half minute, each with the
-next seed. Ends with exit code 1 at the first thing that must not happen; --seed repeats from there.
+next seed: reads and sends by turns with subscribers and filters, of whose gateways one is restarted. Ends with exit code
+1 at the first thing that must not happen; --seed repeats from there.
+
+  npm run soak -- faucet --help   the faucet's
 `;
 const roundMs = 30_000;
 
-const { minutes, seed, help } = readArguments();
-if (help) console.log(usage);
-else process.exitCode = await soak();
+const [name, ...rest] = process.argv.slice(2);
+if (name === "faucet") {
+  process.exitCode = await soakFaucet(rest);
+} else {
+  const options = readArguments();
+  if (options.help) console.log(usage);
+  else process.exitCode = await soak(options);
+}
 
-async function soak(): Promise<number> {
+async function soak({ minutes, seed }: { minutes: number; seed: number }): Promise<number> {
   const endsAtMs = performance.now() + minutes * 60_000;
   for (let round = seed; performance.now() < endsAtMs; round += 1) {
     const stops: (() => unknown)[] = [];
     const durationMs = Math.min(roundMs, Math.max(1000, endsAtMs - performance.now()));
     try {
-      const findings = await runRandomFaults(
-        { teardown: (stop) => stops.unshift(stop) },
-        { seed: round, durationMs },
-      );
-      const { reads, sends, faults, broken } = findings;
-      console.log(
-        `seed ${round}: ${reads} reads, ${sends} sends, ${faults.length} faults, ${broken.length} broken`,
-      );
+      const t = { teardown: (stop: () => unknown) => stops.unshift(stop) };
+      const isOdd = round % 2 === 1;
+      const found = await (isOdd ? runRandomFaults : runSubscribers)(t, { seed: round, durationMs });
+      const { faults, broken, ...counts } = found;
+      const counted = Object.entries({ ...counts, seed: round }).map(([name, count]) => `${name} ${count}`);
+      console.log(`${counted.join(", ")}: ${faults.length} faults, ${broken.length} broken`);
       if (broken.length > 0) {
         console.log(`${broken.join("\n")}\nfaults: ${faults.join(", ")}`);
         return 1;

@@ -153,7 +153,7 @@ t.test("a method's name is read as JSON means it, and only names of the table pa
   });
 });
 
-const withParam = (text: string) => call(`"id":7,"method":"web3_sha3","params":[${text}]`);
+const withParam = (text: string) => call(`"id":7,"method":"txpool_contentFrom","params":[${text}]`);
 const nested = (depth: number) => withParam("[".repeat(depth - 2) + "]".repeat(depth - 2));
 
 const tooMuch: Record<string, [body: string, idText: string, says: RegExp]> = {

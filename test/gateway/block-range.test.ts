@@ -53,7 +53,7 @@ t.test("tags and missing ends are counted against the head", async (t) => {
     t.match(await check([{ fromBlock: hex(head - 1000n), ...end }]), { refused: "invalid_params" });
     t.match(await check([{ fromBlock: "earliest", ...end }]), { refused: "invalid_params" });
   }
-  t.match(await check([{}]), { paramsText: "[{}]" }, "the latest block alone");
+  t.match(await check([{}]), { about: Number(head) }, "the latest block alone");
   t.match(await check([{ fromBlock: "earliest", toBlock: "0x1" }]), { paramsText: String });
   t.match(
     await check([{ fromBlock: "latest", toBlock: "0x1" }]),
@@ -61,6 +61,41 @@ t.test("tags and missing ends are counted against the head", async (t) => {
     "an empty range is Besu's to refuse",
   );
 });
+
+t.test("an end that means the latest block becomes its number, pending and earliest stay", async (t) => {
+  const ends = async (filter: object) => {
+    const checked = await check([filter], ["rpc", "explorer"]);
+    if (!("paramsText" in checked)) return checked.message;
+    const [{ fromBlock, toBlock }] = JSON.parse(checked.paramsText);
+    return [fromBlock, toBlock, checked.about];
+  };
+  const latest = hex(head);
+  t.same(await ends({}), [latest, latest, Number(head)]);
+  t.same(await ends({ fromBlock: "latest", toBlock: null }), [latest, latest, Number(head)]);
+  t.same(await ends({ fromBlock: "safe", toBlock: "finalized" }), [latest, latest, Number(head)]);
+  t.same(await ends({ fromBlock: hex(head - 5n) }), [hex(head - 5n), latest, Number(head)]);
+  t.same(await ends({ fromBlock: "earliest", toBlock: "0x5" }), ["earliest", "0x5", 5]);
+  t.same(await ends({ toBlock: "pending" }), [latest, "pending", "open"]);
+  t.same(await ends({ fromBlock: "pending", toBlock: latest }), ["pending", latest, "open"]);
+  t.same(await ends({ blockHash: `0x${"11".repeat(32)}` }), [undefined, undefined, "fixed"]);
+});
+
+t.test(
+  "without a head a filter up to it passes as it is where it is one block, and else is refused",
+  async (t) => {
+    if (rule === undefined) return;
+    const headless = (filter: object) =>
+      checkBlockRange({
+        rule,
+        permissions: ["rpc"],
+        paramsText: JSON.stringify([filter]),
+        headNumber: () => undefined,
+      });
+    t.same(headless({ fromBlock: "latest" }), { paramsText: '[{"fromBlock":"latest"}]', about: "open" });
+    t.match(headless({ fromBlock: "0x1" }), { refused: "upstream_unavailable" });
+    t.match(headless({ fromBlock: "0x1", toBlock: "0x2" }), { about: 2 });
+  },
+);
 
 t.test("one block by its hash passes, and not together with a range (EIP-234)", async (t) => {
   const blockHash = `0x${"11".repeat(32)}`;

@@ -136,10 +136,10 @@ t.test(
     for (const params of paramsTexts) {
       const { status } = await postBytes(
         gateway,
-        utf8(` {"params" :${params}, "id":"x","method":"web3_sh\\u00613","jsonrpc":"2.0","x":1}\n`),
+        utf8(` {"params" :${params}, "id":"x","method":"txpool_content\\u0046rom","jsonrpc":"2.0","x":1}\n`),
       );
       t.equal(status, 200);
-      t.match(stub.bodies.at(-1), /^\{"jsonrpc":"2\.0","id":\d+,"method":"web3_sha3","params":/);
+      t.match(stub.bodies.at(-1), /^\{"jsonrpc":"2\.0","id":\d+,"method":"txpool_contentFrom","params":/);
       t.ok(stub.bodies.at(-1)?.endsWith(`"params":${params}}`), params);
     }
 

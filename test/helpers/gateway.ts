@@ -50,7 +50,8 @@ export async function startGateway(
   });
   const config = change({
     ...shipped,
-    // One call a request, so that a test sees each for itself; arrays have tests of their own.
+    // One call a request, so that a test sees each for itself; arrays and memory have tests of their own.
+    memory: { ...shipped.memory, bytesMax: 0 },
     forward: { ...shipped.forward, arrays: { ...shipped.forward.arrays, light: 1, call: 1 } },
     keys: [
       ...shipped.keys.map((key) => ({ ...key, limitPerMinute: unlimited })),

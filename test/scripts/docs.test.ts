@@ -2,15 +2,33 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { errorTable } from "../../lib/errors.ts";
 import { gatewayRegistry, regenerate } from "../../scripts/docs/generated.ts";
+import { behaviours, clients, type Situation } from "../clients/behaviours.ts";
 
-const readme = readFileSync(new URL("../../gateway/README.md", import.meta.url), "utf8");
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const readme = read("gateway/README.md");
 
-t.test(
-  "the generated parts of the gateway's README are what the code says (else: npm run docs)",
-  async (t) => {
-    t.equal(regenerate(readme), readme);
-  },
-);
+t.test("the generated parts of the documents are what the code says (else: npm run docs)", async (t) => {
+  t.equal(regenerate(readme), readme);
+  const clientsPage = read("gateway/CLIENTS.md");
+  t.equal(regenerate(clientsPage), clientsPage);
+  const faucetReadme = read("faucet/README.md");
+  t.equal(regenerate(faucetReadme), faucetReadme);
+});
+
+t.test("the table of clients has a row for each of them in every situation that all can be in", async (t) => {
+  const all: Situation[] = ["unauthorized", "limited", "methodRefused", "unavailable"];
+  for (const client of Object.keys(clients)) {
+    const met = behaviours.filter((row) => row.client === client).map(({ situation }) => situation);
+    // With a setting of its own a client is there only for what that changes.
+    if (client.includes(", ")) t.not(met.length, 0, client);
+    else
+      t.same(
+        all.filter((situation) => !met.includes(situation)),
+        [],
+        client,
+      );
+  }
+});
 
 t.test("the README documents every metric and every error code", async (t) => {
   for (const { name } of gatewayRegistry().getMetricsAsArray()) {

@@ -6,11 +6,14 @@ import { startRedis } from "../helpers/redis.ts";
 import type { Teardown } from "../helpers/teardown.ts";
 import { developmentWallet, signed } from "../helpers/validators/rpc.ts";
 import { startValidators, type Validators } from "../helpers/validators/start-validators.ts";
+import { createComparison } from "./compare-answers.ts";
 
 export type SoakFindings = {
   seed: number;
   reads: number;
   sends: number;
+  /** Answers from memory, each compared with what a validator says of the same block. */
+  hits: number;
   faults: string[];
   /** What must never happen, in words; empty where all held. */
   broken: string[];
@@ -23,14 +26,15 @@ const blockTimeMs = 250;
 /**
  * Two gateways before five validators, one of which at a time is struck by a random fault. Readers must never get an
  * error or see the chain go back; one sender sends 50 transactions in a row, each through the other gateway, taking its
- * nonces from `pending`: none may be left out or used twice, and all are mined.
+ * nonces from `pending`: none may be left out or used twice, and all are mined. Beside them clients ask for much at once,
+ * and compare it.
  */
 export async function runRandomFaults(
   t: Teardown,
   { seed, durationMs }: { seed: number; durationMs: number },
 ): Promise<SoakFindings> {
   const random = seededRandom(seed);
-  const findings: SoakFindings = { seed, reads: 0, sends: 0, faults: [], broken: [] };
+  const findings: SoakFindings = { seed, reads: 0, sends: 0, hits: 0, faults: [], broken: [] };
   const [redis, cluster] = await Promise.all([
     startRedis(t),
     startValidators(t, { blockTimeMs, gossipDelayMs: 2 }),
@@ -40,6 +44,8 @@ export async function runRandomFaults(
   const gateways = await Promise.all([startGateway(t, options), startGateway(t, options)]);
   const endsAtMs = performance.now() + durationMs;
   const isOver = () => performance.now() > endsAtMs;
+  const sent: string[] = [];
+  const comparison = createComparison({ broken: findings.broken, sent, isOver, random });
 
   await Promise.all([
     strike({ cluster, random, isOver, findings }),
@@ -47,24 +53,27 @@ export async function runRandomFaults(
       const gateway = gateways[index % gateways.length];
       return gateway === undefined ? undefined : keepReading({ gateway, isOver, findings });
     }),
-    sendInARow({ gateways, cluster, findings, random }),
+    ...gateways.flatMap((gateway) => [comparison.keepComparing(gateway), comparison.keepComparing(gateway)]),
+    sendInARow({ gateways, cluster, findings, random, hashes: sent }),
   ]);
   await cluster.healAll();
+  findings.hits = await comparison.compareHits(cluster);
   return findings;
 }
 
-/** The shipped settings: `startGateway` sends each call alone unless told otherwise. */
-function withArrays<Config extends { forward: { arrays: { light: number; call: number } } }>(
-  config: Config,
-): Config {
+/** The shipped settings: `startGateway` sends each call alone, and remembers nothing, unless told otherwise. */
+function withArrays<
+  Config extends { forward: { arrays: { light: number; call: number } }; memory: { bytesMax: number } },
+>(config: Config): Config {
   return {
     ...config,
+    memory: { ...config.memory, bytesMax: 64 * 1024 * 1024 },
     forward: { ...config.forward, arrays: { ...config.forward.arrays, light: 64, call: 8 } },
   };
 }
 
 /** One validator at a time is struck for a while, then heals. */
-async function strike({
+export async function strike({
   cluster,
   random,
   isOver,
@@ -73,7 +82,7 @@ async function strike({
   cluster: Validators;
   random: () => number;
   isOver: () => boolean;
-  findings: SoakFindings;
+  findings: Pick<SoakFindings, "faults">;
 }): Promise<void> {
   while (!isOver()) {
     const index = Math.floor(random() * cluster.validators.length);
@@ -135,14 +144,17 @@ async function sendInARow({
   cluster,
   findings,
   random,
+  hashes,
 }: {
   gateways: readonly GatewayUnderTest[];
   cluster: Validators;
   findings: SoakFindings;
   random: () => number;
+  /** Where the hashes go of what was sent. */
+  hashes: string[];
 }): Promise<void> {
   const wallet = developmentWallet(2);
-  const hashes: string[] = [];
+  const { address: to } = developmentWallet(1);
   for (let nonce = 0; nonce < sendsInARow; nonce += 1) {
     const gateway = gateways[nonce % gateways.length];
     if (gateway === undefined) return;
@@ -150,7 +162,7 @@ async function sendInARow({
       await result(gateway, "eth_getTransactionCount", [wallet.address, "pending"], findings),
     );
     if (pending !== nonce) findings.broken.push(`pending nonce ${pending} where ${nonce} comes next`);
-    const raw = await signed(wallet, nonce, { value: 1n });
+    const raw = await signed(wallet, nonce, { value: 1n, to });
     const sent = await result(gateway, "eth_sendRawTransaction", [raw], findings);
     if (sent !== Transaction.from(raw).hash)
       findings.broken.push(`send ${nonce} was answered ${JSON.stringify(sent)}`);
@@ -186,7 +198,7 @@ async function result(
 }
 
 /** Mulberry32: small, and the same on every machine. */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

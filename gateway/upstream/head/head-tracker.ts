@@ -22,6 +22,8 @@ export type HeadTracker = {
   hasReached(label: string, number: bigint): boolean;
   /** True once `number` is announced; false after `timeoutMs`, at the end of the epoch, and with too many waiting. */
   waitFor(number: bigint, timeoutMs: number): Promise<boolean>;
+  /** Somebody knows of a later block: the validators are asked for it now and not at their next turn. */
+  lookSoon(): void;
   /** Validators answer, and none has had a new block for long. */
   isStalled(): boolean;
   epoch(): Epoch;
@@ -189,6 +191,9 @@ export function createHeadTracker({
       head !== undefined && head.number >= number
         ? Promise.resolve(true)
         : waiters.wait(number, stopped ? 0 : timeoutMs),
+    lookSoon() {
+      for (const feed of feeds.values()) feed.probeSoon();
+    },
     isStalled: () => state.isStalled(monotonicMs()),
     epoch: () => ({ number: epochNumber, genesisHash: state.genesisHash(), startedAt: epochStartedAt }),
     onHead(listener) {

@@ -13,6 +13,8 @@ export type Flight = {
   readonly endsAtMs: number;
   /** The first through a validator that was taken out. */
   readonly isTrial: boolean;
+  /** The validator had the announced block when this was sent. */
+  readonly isAtHead: boolean;
   /** Bytes of it have left: a validator may have carried it out. */
   hasLeft: boolean;
   isHedged: boolean;

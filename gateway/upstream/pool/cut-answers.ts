@@ -39,7 +39,7 @@ export function cutArray(body: Buffer, count: number): WholeAnswer[] | undefined
     const end = answerEnd(text, member, id === count ? undefined : separators[id + 1]);
     if (end === -1) return undefined;
     // The head's last two characters are a comma and a quote, which come behind the id.
-    answers.push({ beforeId: usualBeforeId, afterId: text.slice(member - 2, end), isAscii: ascii });
+    answers.push(unsigned(text.slice(member - 2, end), ascii));
     at = end + 1;
   }
   return at === text.length ? answers : undefined;
@@ -52,7 +52,12 @@ export function cutLone(body: Buffer): WholeAnswer | undefined {
   const text = body.toString("latin1");
   const head = heads[1] ?? "";
   if (!text.startsWith(head) || !isAnswer(text, head.length, text.length)) return undefined;
-  return { beforeId: usualBeforeId, afterId: text.slice(head.length - 2), isAscii: ascii };
+  return unsigned(text.slice(head.length - 2), ascii);
+}
+
+/** Who gave it is written in where that is known. */
+function unsigned(afterId: string, isAscii: boolean): WholeAnswer {
+  return { beforeId: usualBeforeId, afterId, isAscii, validator: -1, wasAtHead: false };
 }
 
 /**

@@ -30,7 +30,7 @@ export function cutLoneCarefully(body: Buffer, id: number): WholeAnswer | undefi
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) return undefined;
   const answer = readAnswer(body, id);
-  return answer === undefined ? undefined : { ...answer, isAscii: ascii };
+  return answer === undefined ? undefined : { ...answer, isAscii: ascii, validator: -1, wasAtHead: false };
 }
 
 /**
@@ -44,6 +44,8 @@ export function cutErrorWithoutId(body: Buffer): WholeAnswer | undefined {
     beforeId: '{"jsonrpc":"2.0","id":',
     afterId: `,"error":${Buffer.from(JSON.stringify(parsed["error"])).toString("latin1")}}`,
     isAscii: false,
+    validator: -1,
+    wasAtHead: false,
   };
 }
 

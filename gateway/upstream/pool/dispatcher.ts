@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Ask, composeBody } from "./ask.ts";
 import { type Calls, createCalls } from "./calls.ts";
-import type { Choose } from "./choose.ts";
+import type { Choose, PoolHead } from "./choose.ts";
 import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import { createLanding } from "./landing.ts";
@@ -39,6 +39,7 @@ export function createDispatcher({
   members,
   openConnection,
   choose,
+  head,
   hedges,
   settings,
   logger,
@@ -47,6 +48,7 @@ export function createDispatcher({
   members: readonly Member[];
   openConnection: (member: Member, events: ConnectionEvents) => Connection;
   choose: Choose;
+  head: Pick<PoolHead, "isEligible">;
   hedges: Pick<HedgeBudget, "earn">;
   settings: PoolSettings;
   logger: Logger;
@@ -180,6 +182,7 @@ export function createDispatcher({
       sentAtMs,
       endsAtMs: sentAtMs + timeoutMs,
       isTrial,
+      isAtHead: head.isEligible(member.label),
       hasLeft: false,
       isHedged: false,
       isMoved: false,

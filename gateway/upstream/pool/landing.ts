@@ -43,8 +43,11 @@ export function createLanding({
       const answer = answers[index];
       if (ask === undefined) continue;
       ask.askedOf = member.index;
-      if (answer !== undefined) calls.finish(ask, answer);
-      else {
+      if (answer !== undefined) {
+        answer.validator = member.index;
+        answer.wasAtHead = flight.isAtHead;
+        calls.finish(ask, answer);
+      } else {
         missing += 1;
         badAnswer(ask, member, "missing", { alone: true });
       }

@@ -58,6 +58,13 @@ export function createPinger({
 }
 
 function pingFlight(sentAtMs: number, endsAtMs: number): Flight {
-  const flags = { isTrial: false, hasLeft: false, isHedged: false, isMoved: false, isAbandoned: false };
+  const flags = {
+    isTrial: false,
+    isAtHead: false,
+    hasLeft: false,
+    isHedged: false,
+    isMoved: false,
+    isAbandoned: false,
+  };
   return { validator: -1, lane: -1, asks: [], sentAtMs, endsAtMs, ...flags };
 }

@@ -1,9 +1,13 @@
-import type { Answer, ByteText } from "../../call.ts";
+import { type Answer, type ByteText, ownAnswer } from "../../call.ts";
 
 /** A validator's whole answer. */
 export type WholeAnswer = Answer & {
   /** Whether the text may also be written as UTF-8, as it stands: each of its characters is one byte below 0x80. */
   isAscii: boolean;
+  /** Who gave it, by its place in the configuration; -1 where it is no validator's own. */
+  validator: number;
+  /** That validator had the announced block when it was asked: what it said of blocks up to there is whole. */
+  wasAtHead: boolean;
 };
 
 /**
@@ -29,6 +33,11 @@ export type StreamReader = {
   /** The rest will not come: the client's connection has to be reset, since part of the answer has been written. */
   onFailure(): void;
 };
+
+/** An answer of our own; `resultText` is JSON in ASCII. */
+export function ownWholeAnswer(resultText: string): WholeAnswer {
+  return { ...ownAnswer(resultText), isAscii: true, validator: -1, wasAtHead: false };
+}
 
 export function isStreamed(answer: WholeAnswer | StreamedAnswer): answer is StreamedAnswer {
   return "start" in answer;

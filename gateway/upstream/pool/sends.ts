@@ -6,7 +6,7 @@ import { type Ask, type AskOutcome, createAsk, type createPlans } from "./ask.ts
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Member } from "./member.ts";
-import { isStreamed, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
+import { isStreamed, ownWholeAnswer, type WholeAnswer } from "./pool-answer.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { rendezvousScore } from "./rendezvous.ts";
 
@@ -136,7 +136,7 @@ export function createSends({
       knownWords.test(verdict.message) ||
       (nonceTooLowWords.test(verdict.message) && (await isMined(transaction, deadlineMs)));
     if (!isIn) return answer;
-    return { beforeId: usualBeforeId, afterId: `,"result":"${transaction.hash}"}`, isAscii: true };
+    return ownWholeAnswer(`"${transaction.hash}"`);
   }
 
   return {
@@ -201,6 +201,8 @@ const receiptRule: MethodRule = {
   lane: "light",
   timeoutMs: lookupTimeoutMs,
   mayAskAgain: true,
+  answeredBy: "validator",
   block: undefined,
+  shows: undefined,
   blocksMax: undefined,
 };

@@ -1,0 +1,53 @@
+import { withCors } from "./http/cors.ts";
+import type { Reply } from "./http/exchange.ts";
+import { forAuthentication, type PipelineDependencies } from "./pipeline.ts";
+import { isRefusal, type Refusal } from "./refusal.ts";
+import { answerProblem } from "./stages/answer.ts";
+import { authenticate } from "./stages/authenticate.ts";
+import { checkOrigin } from "./stages/check-origin.ts";
+import { checkHttp, notFound } from "./stages/read.ts";
+import { readOffer, type Subprotocol, type UpgradeHead } from "./websocket/read-offer.ts";
+import type { Admission, Sockets } from "./websocket/sockets.ts";
+
+export type UpgradeExchange = {
+  head: UpgradeHead;
+  /** The other end of the socket; empty where it is gone. */
+  peerAddress(): string;
+};
+
+/** Decides on an upgrade: a place for the socket and its subprotocol, or the answer that refuses it. Never rejects. */
+export type Upgrade = (exchange: UpgradeExchange) => Promise<Admitted | Reply>;
+
+export type Admitted = { admission: Admission; subprotocol: Subprotocol };
+
+type UpgradeDependencies = Pick<
+  PipelineDependencies,
+  "profile" | "keys" | "failures" | "monotonicMs" | "clientAddress" | "metrics"
+> & { sockets: Pick<Sockets, "admit"> };
+
+/** The way of an upgrade to WebSocket, in order: refused before it as a request would be. */
+export function createUpgrade(deps: UpgradeDependencies): Upgrade {
+  const { metrics, sockets } = deps;
+
+  async function travel({ head, peerAddress }: UpgradeExchange): Promise<Admitted | Refusal> {
+    const refused = checkHttp(head) ?? (head.path === "/" ? undefined : notFound(head));
+    if (refused !== undefined) return refused;
+    const offer = readOffer(head);
+    if (isRefusal(offer)) return offer;
+    const key = await authenticate(offer.head, "rpc", forAuthentication({ head, peerAddress }, deps));
+    if (isRefusal(key)) return key;
+    const foreign = checkOrigin(head, key);
+    if (foreign !== undefined) return foreign;
+    const admission = sockets.admit(key);
+    return isRefusal(admission) ? admission : { admission, subprotocol: offer.selected };
+  }
+
+  return async (exchange) => {
+    const travelled = await travel(exchange);
+    if (!isRefusal(travelled)) return travelled;
+    const reply = answerProblem(travelled);
+    metrics.requests.inc(reply.status);
+    metrics.refusals.inc(travelled.refused);
+    return exchange.head.origin === undefined ? reply : withCors(reply);
+  };
+}
