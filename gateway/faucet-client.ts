@@ -36,7 +36,7 @@ export function createFaucetClient({ url }: { url: string }): FaucetClient {
         const text = await boundedText(response.body);
         const type = response.headers["content-type"];
         if (text === undefined || typeof type !== "string") return unavailable;
-        return { status: response.statusCode, headers: { "Content-Type": type }, body: text };
+        return { status: response.statusCode, contentType: type, headers: {}, body: text };
       } catch {
         return unavailable;
       }

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { withCors } from "./http/cors.ts";
 import type { Reply } from "./http/exchange.ts";
-import { forAuthentication, type PipelineDependencies } from "./pipeline.ts";
-import { isRefusal, type Refusal } from "./refusal.ts";
+import type { PipelineDependencies } from "./pipeline.ts";
+import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { answerProblem } from "./stages/answer.ts";
 import { authenticate } from "./stages/authenticate.ts";
 import { checkOrigin } from "./stages/check-origin.ts";
@@ -22,19 +23,19 @@ export type Admitted = { admission: Admission; subprotocol: Subprotocol };
 
 type UpgradeDependencies = Pick<
   PipelineDependencies,
-  "profile" | "keys" | "failures" | "monotonicMs" | "clientAddress" | "metrics"
+  "profile" | "keys" | "failures" | "monotonicMs" | "clientAddress" | "metrics" | "logger"
 > & { sockets: Pick<Sockets, "admit"> };
 
 /** The way of an upgrade to WebSocket, in order: refused before it as a request would be. */
 export function createUpgrade(deps: UpgradeDependencies): Upgrade {
-  const { metrics, sockets } = deps;
+  const { metrics, sockets, logger } = deps;
 
   async function travel({ head, peerAddress }: UpgradeExchange): Promise<Admitted | Refusal> {
     const refused = checkHttp(head) ?? (head.path === "/" ? undefined : notFound(head));
     if (refused !== undefined) return refused;
     const offer = readOffer(head);
     if (isRefusal(offer)) return offer;
-    const key = await authenticate(offer.head, "rpc", forAuthentication({ head, peerAddress }, deps));
+    const key = await authenticate({ head: offer.head, peerAddress }, "rpc", deps);
     if (isRefusal(key)) return key;
     const foreign = checkOrigin(head, key);
     if (foreign !== undefined) return foreign;
@@ -42,8 +43,20 @@ export function createUpgrade(deps: UpgradeDependencies): Upgrade {
     return isRefusal(admission) ? admission : { admission, subprotocol: offer.selected };
   }
 
+  async function guard(exchange: UpgradeExchange): Promise<Admitted | Refusal> {
+    try {
+      return await travel(exchange);
+    } catch (error) {
+      const requestId = randomUUID();
+      logger.error({ err: error, requestId }, "upgrade failed unexpectedly");
+      return refusal("internal_error", "Something went wrong on our side; tell your operator the requestId", {
+        data: { requestId },
+      });
+    }
+  }
+
   return async (exchange) => {
-    const travelled = await travel(exchange);
+    const travelled = await guard(exchange);
     if (!isRefusal(travelled)) return travelled;
     const reply = answerProblem(travelled);
     metrics.requests.inc(reply.status);

@@ -22,8 +22,10 @@ export type RequestHead = {
 
 export type Reply = {
   status: number;
-  /** Besides Content-Length and Date, which the server writes. */
+  contentType?: string;
+  /** Besides Content-Type, Content-Length and Date. */
   headers: Readonly<Record<string, string>>;
+  /** A string is ASCII, or is to be written as UTF-8. */
   body: Uint8Array | string | StreamedBody | undefined;
   /** Close the connection after the answer. */
   close?: boolean;
@@ -39,15 +41,16 @@ export type StreamedBody = {
   abort(): void;
 };
 
+/** The bytes are good until the callback that gets them returns: whoever needs them longer copies them. */
 export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
 
 export type Exchange = {
   head: RequestHead;
   /**
-   * Reads the body to its end. To be called at most once, before the first `await` of whoever handles the exchange:
-   * uWebSockets.js drops what nobody listens for. So an answer may go out without it, even while the body still comes.
+   * Reads the body to its end. To be called at most once, before whoever handles the exchange returns: uWebSockets.js
+   * drops what nobody listens for. So an answer may go out without it, even while the body still comes.
    */
-  readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }): Promise<BodyRead>;
+  readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }, done: (body: BodyRead) => void): void;
   /** The other end of the socket; empty where it is gone. */
   peerAddress(): string;
 };

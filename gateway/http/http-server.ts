@@ -29,7 +29,7 @@ export type HttpServer = {
 };
 
 /**
- * HTTP over uWebSockets.js, with `tls` over TLS. `handle` gets each request and gives its answer; it must not throw.
+ * HTTP over uWebSockets.js, with `tls` over TLS. `handle` gets each request and gives its answer once; it must not throw.
  *
  * The port is taken exclusively: the library's default (SO_REUSEPORT) would let a second gateway share it in silence.
  * The library closes connections whose head stalls for 10 s or whose body comes in at less than 16 KB a second.
@@ -49,7 +49,7 @@ export async function startHttpServer({
   host: string;
   port: number;
   tls: TlsFiles | undefined;
-  handle: (exchange: Exchange) => Promise<Reply>;
+  handle: (exchange: Exchange, answer: (reply: Reply) => void) => void;
   upgrade: Upgrade;
   sockets: Pick<Sockets, "stop">;
   webSocketSettings: WebSocketSettings;
@@ -101,17 +101,19 @@ export async function startHttpServer({
     const head = readHead(req);
     const exchange: Exchange = {
       head,
-      readBody: (limits) =>
+      readBody: ({ bodyBytesMax, bodyTimeoutMs }, done) =>
         collectBody({
           res,
-          ...limits,
+          bodyBytesMax,
+          bodyTimeoutMs,
           onAbort: (listener) => {
             onAbort = listener;
           },
+          done,
         }),
       peerAddress: () => (aborted ? "" : Buffer.from(res.getRemoteAddressAsText()).toString()),
     };
-    handle(exchange).then((reply) => {
+    handle(exchange, (reply) => {
       if (aborted) {
         if (isStream(reply.body)) reply.body.abort();
         finish();

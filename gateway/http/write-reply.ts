@@ -4,7 +4,7 @@ import type { HttpResponse } from "./uws.ts";
 /** Writes an answer that is there as a whole. `finish` is called when its last byte is handed over. */
 export function writeReply({
   res,
-  reply: { status, headers },
+  reply: { status, contentType, headers },
   body,
   close,
   isHead,
@@ -18,26 +18,38 @@ export function writeReply({
   isHead: boolean;
   finish: () => void;
 }): void {
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  // A short string goes as it is: the library writes it itself, and no Buffer is made for it.
+  const bytes = typeof body === "string" && body.length > pieceBytesMax ? Buffer.from(body) : body;
   const isLarge = bytes !== undefined && bytes.length > pieceBytesMax && !isHead;
   res.cork(() => {
-    res.writeStatus(statusLines[status] ?? String(status));
-    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    writeHead(res, status, contentType, headers);
     if (bytes === undefined) {
       if (close) res.writeHeader("Connection", "close");
       // Any argument, even undefined, would become a Content-Length, which RFC 9110 section 8.6 forbids beside a 204.
       res.endWithoutBody();
     } else if (isHead) {
       // With the length as its argument the library would close the connection after it.
-      res.writeHeader("Content-Length", String(bytes.length)).endWithoutBody();
+      res.writeHeader("Content-Length", String(Buffer.byteLength(bytes))).endWithoutBody();
     } else if (!isLarge) {
       res.end(bytes, close);
     } else if (close) {
       res.writeHeader("Connection", "close");
     }
   });
-  if (isLarge) writeLarge({ res, bytes, finish });
+  if (isLarge && typeof bytes === "object") writeLarge({ res, bytes, finish });
   else finish();
+}
+
+function writeHead(
+  res: HttpResponse,
+  status: number,
+  contentType: string | undefined,
+  headers: Reply["headers"],
+): void {
+  // The library writes "200 OK" by itself; each call into it costs.
+  if (status !== 200) res.writeStatus(statusLines[status] ?? String(status));
+  if (contentType !== undefined) res.writeHeader("Content-Type", contentType);
+  for (const name in headers) res.writeHeader(name, headers[name] ?? "");
 }
 
 /** What the library takes in one piece; of a larger body it is given more as the client reads. */
@@ -79,7 +91,7 @@ export const lingerMs = 30_000;
  */
 export function writeStream({
   res,
-  reply: { status, headers },
+  reply: { status, contentType, headers },
   body,
   isGone,
   finish,
@@ -102,8 +114,7 @@ export function writeStream({
     return true;
   });
   res.cork(() => {
-    res.writeStatus(statusLines[status] ?? String(status));
-    for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+    writeHead(res, status, contentType, headers);
     res.writeHeader("Connection", "close");
     write(body.first);
   });
@@ -128,9 +139,7 @@ export function isStream(body: Reply["body"]): body is StreamedBody {
   return typeof body === "object" && "start" in body;
 }
 
-/** The library writes "200 OK" by itself; every other status needs its words. */
 const statusLines: Readonly<Record<number, string>> = {
-  200: "200 OK",
   202: "202 Accepted",
   204: "204 No Content",
   400: "400 Bad Request",

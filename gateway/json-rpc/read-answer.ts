@@ -4,7 +4,7 @@ import type { Answer } from "../call.ts";
  * Cuts a validator's response object around its id, so that the client's can be put there and every other byte stays.
  * Undefined where the bytes are no response object (JSON-RPC 2.0 section 5) to the question with this id.
  */
-export function readAnswer(body: Buffer, id: number): Answer | undefined {
+export function readAnswer(body: Buffer, id: number): Omit<Answer, "isAscii"> | undefined {
   const text = body.toString("latin1");
   if (!isResponse(body, id)) return undefined;
   const span = idSpan(text);

@@ -1,11 +1,11 @@
 import { errorTable } from "../../lib/errors.ts";
 import { problemDocument, problemType } from "../../lib/problem.ts";
-import type { Answer, Call } from "../call.ts";
+import type { Answer, ByteText, Call } from "../call.ts";
 import type { Reply, StreamedBody } from "../http/exchange.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
 import type { StreamedAnswer } from "../upstream/validator-pool.ts";
 
-const jsonHeaders = { "Content-Type": "application/json" };
+const json = "application/json";
 
 /**
  * The answer to a request whose calls were carried out: response objects in the request's order, none for a
@@ -23,32 +23,47 @@ export function answer({
   /** Headers of the HTTP answer besides its type. */
   headers: Readonly<Record<string, string>>;
 }): Reply {
-  // What no validator answered shows as status 503, for load balancers and clients that look no further.
-  const status = outcomes.every((outcome) => isRefusal(outcome) && outcome.refused === "upstream_unavailable")
-    ? errorTable.upstream_unavailable.status
-    : calls.some(({ idText }) => idText !== undefined)
-      ? 200
-      : 204;
-  const all = status === 503 ? { ...headers, "Retry-After": "1" } : headers;
-  const texts: string[] = [];
-  const [alone] = outcomes;
-  const idText = calls[0]?.idText;
-  if (alone !== undefined && isStreamed(alone) && idText !== undefined) {
-    return { status, headers: { ...jsonHeaders, ...all }, body: streamedBody(alone, idText) };
-  }
-  for (const [index, outcome] of outcomes.entries()) {
-    const idText = calls[index]?.idText;
-    if (idText !== undefined && !isStreamed(outcome)) texts.push(responseText(idText, outcome));
-  }
   const [first] = outcomes;
-  if (texts.length === 0) {
-    // Notifications have no answers, but one that nobody carried out must not look as if it had been.
-    return status !== 204 && first !== undefined && isRefusal(first)
-      ? answerRefusal({ ...first, headers: all }, "null")
-      : { status, headers: all, body: undefined };
+  const firstId = calls[0]?.idText;
+  if (first !== undefined && isStreamed(first) && firstId !== undefined) {
+    return { status: 200, contentType: json, headers, body: streamedBody(first, firstId) };
   }
-  const text = isBatch ? `[${texts.join(",")}]` : texts.join("");
-  return { status, headers: { ...jsonHeaders, ...all }, body: Buffer.from(text, "latin1") };
+  // What no validator answered shows as status 503, for load balancers and clients that look no further.
+  const isUnanswered = outcomes.every(isUnavailable);
+  const status = isUnanswered ? errorTable.upstream_unavailable.status : 200;
+  const all = isUnanswered ? { ...headers, "Retry-After": "1" } : headers;
+  let text = "";
+  let isAscii = true;
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = outcomes[index];
+    const idText = calls[index]?.idText;
+    if (outcome === undefined || idText === undefined || isStreamed(outcome)) continue;
+    if (text !== "") text += ",";
+    text += responseText(idText, outcome);
+    isAscii &&= isAsciiId(idText) && (isRefusal(outcome) || outcome.isAscii);
+  }
+  if (text === "") {
+    // Notifications have no answers, but one that nobody carried out must not look as if it had been.
+    return isUnanswered && first !== undefined && isRefusal(first)
+      ? answerRefusal({ ...first, headers: all }, "null")
+      : { status: 204, headers: all, body: undefined };
+  }
+  return { status, contentType: json, headers: all, body: bodyOf(isBatch ? `[${text}]` : text, isAscii) };
+}
+
+function isUnavailable(outcome: Answer | StreamedAnswer | Refusal): boolean {
+  return isRefusal(outcome) && outcome.refused === "upstream_unavailable";
+}
+
+/** One byte a character. ASCII is the same in UTF-8, so that the server can write the string itself. */
+function bodyOf(text: ByteText, isAscii: boolean): string | Uint8Array {
+  return isAscii ? text : Buffer.from(text, "latin1");
+}
+
+const ascii = /^[\0-\x7f]*$/;
+
+function isAsciiId(idText: ByteText): boolean {
+  return !idText.startsWith('"') || ascii.test(idText);
 }
 
 /** The answer to a request that is refused as a whole: a JSON-RPC error with the id that could be read, or `null`. */
@@ -56,8 +71,9 @@ export function answerRefusal(refused: Refusal, idText: string): Reply {
   const { Connection: connection, ...headers } = refused.headers ?? {};
   return {
     status: errorTable[refused.refused].status,
-    headers: { ...jsonHeaders, ...headers },
-    body: Buffer.from(responseText(idText, refused), "latin1"),
+    contentType: json,
+    headers,
+    body: bodyOf(responseText(idText, refused), isAsciiId(idText)),
     close: connection === "close",
   };
 }
@@ -68,7 +84,8 @@ export function answerProblem(refused: Refusal, requestId?: string): Reply {
   const { Connection: connection, ...headers } = refused.headers ?? {};
   return {
     status: problem.status,
-    headers: { "Content-Type": problemType, ...headers },
+    contentType: problemType,
+    headers,
     body: JSON.stringify(problem),
     close: connection === "close",
   };

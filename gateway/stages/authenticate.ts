@@ -1,11 +1,13 @@
 import { checkApiKey, hashApiKey, type Profile } from "../../lib/api-key.ts";
+import type { ClientAddress } from "../../lib/client-address.ts";
 import type { Permission } from "../../lib/key-store/key-record.ts";
 import { keyRefusal } from "../../lib/key-store/key-refusal.ts";
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
-import type { RequestHead } from "../http/exchange.ts";
-import type { KeyCache } from "../key-cache.ts";
+import type { Exchange, RequestHead } from "../http/exchange.ts";
+import type { KeyCache, KnownKey } from "../key-cache.ts";
+import type { Later } from "../later.ts";
 import type { FailureLimiter } from "../limits/failure-limiter.ts";
-import { type Refusal, refusal } from "../refusal.ts";
+import { isRefusal, type Refusal, refusal } from "../refusal.ts";
 
 const keyCharsMax = 200;
 
@@ -13,50 +15,59 @@ export type AuthenticateDependencies = {
   profile: Profile;
   keys: Pick<KeyCache, "known" | "find">;
   failures: FailureLimiter;
-  /** The client's address, proxies considered. Asked only where a request has no good key. */
-  clientAddress: () => string;
+  clientAddress: ClientAddress;
   monotonicMs: () => number;
 };
 
 /**
- * Who asks: the header `X-API-Key` to the key's record.
+ * Who asks: the header `X-API-Key` to the key's record, at once where it is in memory.
  *
  * Requests without a good key are counted by client address and refused beyond the limit, after the look-up: a key
  * that is known is never refused for what others behind the same address do.
  */
-export async function authenticate(
-  head: RequestHead,
+export function authenticate(
+  exchange: Pick<Exchange, "head" | "peerAddress">,
   permission: Permission,
   deps: AuthenticateDependencies,
-): Promise<FoundKey | Refusal> {
+): Later<FoundKey | Refusal> {
+  const { head } = exchange;
   if (head.apiKeyCount > 1) return refusal("invalid_request", "The header X-API-Key was sent more than once");
-  const found = await findKey(head, deps);
-  if ("refused" in found) {
-    if (found.refused === "upstream_unavailable") return found;
-    const address = deps.clientAddress();
-    const blockedMs = deps.failures.blockedForMs(address);
-    if (blockedMs > 0) return tooManyFailures(blockedMs);
-    await deps.failures.countFailure(address);
-    return found;
-  }
-  if (!found.permissions.includes(permission)) {
-    return refusal("insufficient_permission", `This API key does not have the permission ${permission}`);
-  }
-  return found;
+  const found = findKey(head, deps);
+  const judge = (key: FoundKey | Refusal) =>
+    isRefusal(key) ? countFailure(key, exchange, deps) : checkPermission(key, permission);
+  return found instanceof Promise ? found.then(judge) : judge(found);
 }
 
-async function findKey(
-  { apiKey, query }: RequestHead,
-  deps: AuthenticateDependencies,
-): Promise<FoundKey | Refusal> {
+async function countFailure(
+  refused: Refusal,
+  { head, peerAddress }: Pick<Exchange, "head" | "peerAddress">,
+  { failures, clientAddress }: AuthenticateDependencies,
+): Promise<Refusal> {
+  if (refused.refused === "upstream_unavailable") return refused;
+  const address = clientAddress.of({ peer: peerAddress(), forwardedFor: head.forwardedFor });
+  const blockedMs = failures.blockedForMs(address);
+  if (blockedMs > 0) return tooManyFailures(blockedMs);
+  await failures.countFailure(address);
+  return refused;
+}
+
+function checkPermission(key: FoundKey, permission: Permission): FoundKey | Refusal {
+  return key.permissions.includes(permission)
+    ? key
+    : refusal("insufficient_permission", `This API key does not have the permission ${permission}`);
+}
+
+function findKey({ apiKey, query }: RequestHead, deps: AuthenticateDependencies): Later<FoundKey | Refusal> {
   if (apiKey === undefined || apiKey === "") {
     const hint = query === "" ? "" : "; it is never taken from the URL, where logs would keep it";
     return unauthorized("api_key_missing", `Send your API key in the header X-API-Key${hint}`);
   }
   if (apiKey.length > keyCharsMax) return unauthorized("api_key_invalid", unknownKey);
   const hash = hashApiKey(apiKey);
+  const remembered = deps.keys.known(hash);
+  if (remembered !== undefined) return checkKey(remembered, deps);
   // What is in memory is good: the checksum is for the others, to spare Redis the question.
-  if (deps.keys.known(hash) === undefined && checkApiKey(apiKey) === "mistyped") {
+  if (checkApiKey(apiKey) === "mistyped") {
     return unauthorized(
       "api_key_invalid",
       "The API key is mistyped: its checksum does not match. Copy it again",
@@ -65,12 +76,18 @@ async function findKey(
   return findByHash(hash, deps);
 }
 
+type KeyDependencies = Pick<AuthenticateDependencies, "profile" | "keys" | "monotonicMs">;
+
 /** The same for a key that opened a WebSocket before: what it may now, as for each request. */
-export async function findByHash(
-  hash: string,
-  { profile, keys, monotonicMs }: Pick<AuthenticateDependencies, "profile" | "keys" | "monotonicMs">,
-): Promise<FoundKey | Refusal> {
-  const known = keys.known(hash) ?? (await keys.find(hash));
+export function findByHash(hash: string, deps: KeyDependencies): Later<FoundKey | Refusal> {
+  const found = deps.keys.find(hash);
+  return found instanceof Promise ? found.then((known) => checkKey(known, deps)) : checkKey(found, deps);
+}
+
+function checkKey(
+  known: KnownKey | undefined | "unavailable",
+  { profile, monotonicMs }: KeyDependencies,
+): FoundKey | Refusal {
   if (known === "unavailable") {
     return refusal("upstream_unavailable", "API keys cannot be checked at the moment; try again shortly", {
       headers: { "Retry-After": "1" },

@@ -1,5 +1,7 @@
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
 import type { Call } from "../call.ts";
+import type { Later } from "../later.ts";
+import type { ChargeResult } from "../limits/budget.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { rateLimitHeaders } from "../limits/rate-limit-headers.ts";
 import { refusal } from "../refusal.ts";
@@ -17,27 +19,38 @@ const refusedCost = 1;
 
 /**
  * What it costs: charges every call of a body to its key, in order, before any is forwarded. A call past the budget
- * becomes a refusal of its own; the others go on.
+ * becomes a refusal of its own; the others go on. At once where points are held.
  */
-export async function charge(
+export function charge(
   calls: readonly Call[],
   {
     key,
     limiter,
     requestsPerMinute,
   }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
-): Promise<Charged> {
+): Later<Charged> {
   const charging = limiter.charge({
     keyId: key.id,
     team: key.team,
     limitPerMinute: key.limitPerMinute ?? key.teamSettings.limitPerMinute ?? requestsPerMinute,
     teamCapPerMinute: key.teamSettings.capPerMinute,
-    costs: calls.map((call) => (call.kind === "forward" ? call.rule.cost : refusedCost)),
+    costs: calls.map(costOf),
   });
-  const charged = charging instanceof Promise ? await charging : charging;
+  return charging instanceof Promise
+    ? charging.then((result) => toCharged(calls, result))
+    : toCharged(calls, charging);
+}
+
+function costOf(call: Call): number {
+  return call.kind === "forward" ? call.rule.cost : refusedCost;
+}
+
+function toCharged(calls: readonly Call[], charged: ChargeResult): Charged {
   const { policy, limit, retryAfter } = rateLimitHeaders(charged);
-  const headers = { "RateLimit-Policy": policy, RateLimit: limit };
-  if (retryAfter === undefined) return { calls, headers, isDegraded: charged.degraded };
+  if (retryAfter === undefined) {
+    const headers = { "RateLimit-Policy": policy, RateLimit: limit };
+    return { calls, headers, isDegraded: charged.degraded };
+  }
   const retryAfterMs = Math.ceil(charged.retryAfterMs);
   const tooMany = refusal("rate_limited", `Limit of ${charged.limit} calls a minute reached`, {
     data: { retryAfterMs },
@@ -46,7 +59,7 @@ export async function charge(
     calls: calls.map((call, index) =>
       charged.admitted[index] === true ? call : { idText: call.idText, kind: "refused", refusal: tooMany },
     ),
-    headers: { ...headers, "Retry-After": retryAfter },
+    headers: { "RateLimit-Policy": policy, RateLimit: limit, "Retry-After": retryAfter },
     isDegraded: charged.degraded,
   };
 }

@@ -19,41 +19,50 @@ type ForwardDependencies = {
 };
 
 /**
- * Carries out each call that may pass, all of a batch at once: from memory, or by a validator. The outcomes stand in the
- * calls' order.
+ * Carries out each call that may pass, all of a batch at once: from memory, or by a validator. `done` gets the outcomes
+ * in the calls' order when all are there; before this returns where memory had them.
  */
-export async function forward(
+export function forward(
   calls: readonly Call[],
   deps: ForwardDependencies,
-): Promise<readonly Outcome[]> {
-  const asked = calls.map((call, index) => carryOut(call, index, deps));
-  // What memory answers is there at once: only where something is not, there is something to wait for.
-  const known = asked.filter((one): one is Answered => !(one instanceof Promise));
-  const answered = known.length === asked.length ? known : await Promise.all(asked);
-  return answered.map((one, index) => (typeof one === "string" ? notAnswered(one, calls[index]) : one));
+  done: (outcomes: readonly Outcome[]) => void,
+): void {
+  const outcomes: Outcome[] = calls.map(() => nobodyAnswered);
+  let open = calls.length;
+  for (const [index, call] of calls.entries()) {
+    carryOut(call, index, deps, (asked) => {
+      outcomes[index] = typeof asked === "string" ? notAnswered(asked, call) : asked;
+      open -= 1;
+      if (open === 0) done(outcomes);
+    });
+  }
 }
 
-function notAnswered(why: Unanswered, call: Call | undefined): Refusal {
-  const isUnknown = why === "unavailable" && call?.kind === "forward" && !call.rule.mayAskAgain;
+function notAnswered(why: Unanswered, call: Call): Refusal {
+  const isUnknown = why === "unavailable" && call.kind === "forward" && !call.rule.mayAskAgain;
   return isUnknown ? outcomeUnknown : nobodyAnswered;
 }
-
-type Answered = Asked | Answer | Refusal;
 
 function carryOut(
   call: Call,
   index: number,
   { memory, reach, options, answerOurselves, trace }: ForwardDependencies,
-): Answered | Promise<Answered> {
-  if (call.kind === "refused") return call.refusal;
+  settle: (asked: Asked | Answer | Refusal) => void,
+): void {
+  if (call.kind === "refused") {
+    settle(call.refusal);
+    return;
+  }
   const { about, idText, rule } = call;
   if (rule.answeredBy !== "validator") {
-    return answerOurselves({ ...call, isNotification: idText === undefined });
+    answerOurselves({ ...call, isNotification: idText === undefined }).then(settle);
+    return;
   }
   const noting =
     trace === undefined ? options : { ...options, note: (source: Source) => trace.note(index, source) };
   const isAboveHead = typeof about === "number" && options.head !== undefined && about > options.head.number;
-  return isAboveHead ? reach(about).then(() => memory.ask(call, noting)) : memory.ask(call, noting);
+  if (isAboveHead) reach(about).then(() => memory.ask(call, noting, settle));
+  else memory.ask(call, noting, settle);
 }
 
 const nobodyAnswered = refusal("upstream_unavailable", "No validator answered in time; try again shortly");

@@ -4,25 +4,32 @@ import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * Checks a request's head and reads its body to the end; nothing is done with a body that was cut short. `"aborted"`:
- * the client is gone, nobody waits for an answer.
+ * the client is gone, nobody waits for an answer. The bytes are good until `done` returns.
  */
-export async function read(
+export function read(
   exchange: Exchange,
   limits: Pick<GatewayLimits, "bodyBytesMax" | "bodyTimeoutMs">,
-): Promise<Uint8Array | Refusal | "aborted"> {
+  done: (body: Uint8Array | Refusal | "aborted") => void,
+): void {
   const refused = checkHttp(exchange.head) ?? checkHead(exchange.head, limits);
-  if (refused !== undefined) return refused;
-  const body = await exchange.readBody(limits);
-  if (body === "too large") return tooLarge(limits);
-  if (body === "too slow") {
-    return refusal("invalid_request", `The body did not arrive within ${limits.bodyTimeoutMs} ms`, closing);
+  if (refused !== undefined) {
+    done(refused);
+    return;
   }
-  return body;
+  exchange.readBody(limits, (body) => {
+    if (body === "too large") done(tooLarge(limits));
+    else if (body === "too slow") done(tooSlow(limits));
+    else done(body);
+  });
 }
 
 /** Whether the client wants no remembered answer (RFC 9111 section 5.2.1.4). */
 export function isFresh({ cacheControl }: RequestHead): boolean {
   return cacheControl !== undefined && /(^|,)\s*no-cache\s*(,|$)/i.test(cacheControl);
+}
+
+function tooSlow({ bodyTimeoutMs }: Pick<GatewayLimits, "bodyTimeoutMs">): Refusal {
+  return refusal("invalid_request", `The body did not arrive within ${bodyTimeoutMs} ms`, closing);
 }
 
 /** RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently. */
