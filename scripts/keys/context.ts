@@ -1,10 +1,9 @@
 import type { Redis } from "ioredis";
-import { pino } from "pino";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
+import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
 import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts";
-import { createRedisClient } from "../../lib/redis-client.ts";
-import { CommandError, type OptionTable, textOf, type Values } from "./command.ts";
-import { devRedisFile, findRedisUrl } from "./find-redis-url.ts";
+import { devRedisFile } from "./find-redis-url.ts";
+import { openRedis } from "./open-redis.ts";
 
 export const commonOptions: OptionTable = {
   redis: {
@@ -24,9 +23,6 @@ export type Context = {
   close: () => void;
 };
 
-const connectTimeoutMs = 3_000;
-const commandTimeoutMs = 5_000;
-
 /** Reads the gateway's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
 export async function openContext({
   values,
@@ -39,24 +35,16 @@ export async function openContext({
 }): Promise<Context> {
   const configFile = textOf(values, "config");
   const config = readGatewayConfig({ file: configFile ?? "config/gateway.yaml", env });
-  const url = await findRedisUrl({
+  const redis = await openRedis({
+    name: "tollgate-keys",
     option: textOf(values, "redis"),
     configured: configFile === undefined ? undefined : config.redis,
     environment: env["REDIS_URL"],
     // A production machine has no npm start; what lies in .data there must not decide which keys are changed.
     lookForDev: config.profile === "development",
     fallback: config.redis,
-    connect,
     note,
   });
-  const connected = await connect(url);
-  if ("failed" in connected) {
-    throw new CommandError(
-      `Redis at ${withoutPassword(url)} cannot be used (${connected.failed}); name another with --redis URL.`,
-      { exitCode: 1 },
-    );
-  }
-  const { redis } = connected;
   return {
     redis,
     store: createKeyStore({ redis }),
@@ -64,27 +52,4 @@ export async function openContext({
     json: values["json"] === true,
     close: () => redis.disconnect(),
   };
-}
-
-/** A connection that is ready, or why there is none. */
-async function connect(url: string): Promise<{ redis: Redis } | { failed: string }> {
-  const logger = pino({ level: "silent" });
-  const redis = createRedisClient({ url, name: "tollgate-keys", logger, commandTimeoutMs, connectTimeoutMs });
-  const failed = await new Promise<string | undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(`no answer within ${connectTimeoutMs} ms`), connectTimeoutMs);
-    const settle = (failure: string | undefined) => {
-      clearTimeout(timer);
-      resolve(failure);
-    };
-    redis.once("ready", () => settle(undefined));
-    redis.once("error", (error: Error & { code?: string }) => settle(error.code ?? error.message));
-  });
-  if (failed === undefined) return { redis };
-  redis.disconnect();
-  return { failed };
-}
-
-function withoutPassword(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
-import { CommandError } from "./command.ts";
+import { CommandError } from "../../lib/command-line/command.ts";
 
 /** Where `npm start` writes the address of the Redis that it runs on a free port. */
 export const devRedisFile = ".data/redis/url";

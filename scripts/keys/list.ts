@@ -1,6 +1,7 @@
-import { type KeysCommand, textOf } from "./command.ts";
+import { textOf } from "../../lib/command-line/command.ts";
+import { count, json, table, time } from "../../lib/command-line/format.ts";
+import type { KeysCommand } from "./command.ts";
 import { failUnknownTeam } from "./find-key.ts";
-import { count, json, table, time } from "./format.ts";
 import { keyState, keyToJson } from "./key-view.ts";
 
 export const listCommand: KeysCommand = {

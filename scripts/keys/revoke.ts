@@ -1,6 +1,6 @@
+import { json } from "../../lib/command-line/format.ts";
 import type { KeysCommand } from "./command.ts";
 import { failUnknownKey } from "./find-key.ts";
-import { json } from "./format.ts";
 
 export const revokeCommand: KeysCommand = {
   name: "revoke",

@@ -1,6 +1,7 @@
-import { CommandError, type KeysCommand, textOf } from "./command.ts";
+import { CommandError, textOf } from "../../lib/command-line/command.ts";
+import { json } from "../../lib/command-line/format.ts";
+import type { KeysCommand } from "./command.ts";
 import { failUnknownKey } from "./find-key.ts";
-import { json } from "./format.ts";
 import { expiryText, keyToJson } from "./key-view.ts";
 import { readDurationMs, readExpiryMs } from "./read-values.ts";
 import { handOutSecret } from "./secret-note.ts";

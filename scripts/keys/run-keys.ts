@@ -1,27 +1,30 @@
 import { ZodError } from "zod";
+import { CommandError, type Program } from "../../lib/command-line/command.ts";
+import { readCommandLine } from "../../lib/command-line/read-command-line.ts";
 import { ConfigError } from "../../lib/read-config.ts";
-import { CommandError, type KeysCommand } from "./command.ts";
-import { openContext } from "./context.ts";
+import type { KeysCommand } from "./command.ts";
+import { commonOptions, openContext } from "./context.ts";
 import { createCommand } from "./create.ts";
-import { help, overview } from "./help-text.ts";
 import { listCommand } from "./list.ts";
-import { didYouMean, nearest } from "./nearest.ts";
-import { readArguments } from "./read-arguments.ts";
 import { revokeCommand } from "./revoke.ts";
 import { rotateCommand } from "./rotate.ts";
 import { showCommand } from "./show.ts";
 import { teamListCommand, teamSetCommand, teamShowCommand } from "./team.ts";
 
-const commands: readonly KeysCommand[] = [
-  createCommand,
-  listCommand,
-  showCommand,
-  rotateCommand,
-  revokeCommand,
-  teamSetCommand,
-  teamListCommand,
-  teamShowCommand,
-];
+const program: Program<KeysCommand> = {
+  invocation: "npm run keys --",
+  commonOptions,
+  commands: [
+    createCommand,
+    listCommand,
+    showCommand,
+    rotateCommand,
+    revokeCommand,
+    teamSetCommand,
+    teamListCommand,
+    teamShowCommand,
+  ],
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Output = { print: (text: string) => void; note: (text: string) => void };
@@ -52,51 +55,15 @@ async function dispatch({
   print,
   note,
 }: Output & { args: readonly string[]; env: Environment }): Promise<void> {
-  const [first, second] = args;
-  if (first === undefined) throw new CommandError(overview(commands), { exitCode: 2 });
-  if (isHelp(first)) return print(overview(commands));
-  const { command, rest } = findCommand(args);
-  if (command === undefined && isHelp(second)) return print(overview(startingWith(first)));
-  if (command === undefined) throw unknownCommand(first);
-  const { values, positionals } = readArguments(command, rest);
-  if (values["help"] === true) return print(help(command));
+  const read = readCommandLine(program, args);
+  if (read.kind === "help") return print(read.text);
+  const { command, values, positionals } = read;
   const context = await openContext({ values, env, note });
   try {
     await command.run({ ...context, values, positionals, print, note });
   } finally {
     context.close();
   }
-}
-
-function findCommand(args: readonly string[]): { command: KeysCommand | undefined; rest: readonly string[] } {
-  const name = startingWith(args[0] ?? "").length > 0 ? args.slice(0, 2).join(" ") : args[0];
-  return {
-    command: commands.find((command) => command.name === name),
-    rest: args.slice(name?.includes(" ") ? 2 : 1),
-  };
-}
-
-/** Commands of two words that begin with this one. */
-function startingWith(word: string): KeysCommand[] {
-  return commands.filter(({ name }) => name.startsWith(`${word} `));
-}
-
-function isHelp(word: string | undefined): boolean {
-  return word === "--help" || word === "-h" || word === "help";
-}
-
-function unknownCommand(word: string): CommandError {
-  const names = startingWith(word).map(({ name }) => name);
-  if (names.length > 0) {
-    return new CommandError(`After "${word}" the rest was expected: ${names.join(", ")}.`, { exitCode: 2 });
-  }
-  const guess = nearest(
-    word,
-    commands.map(({ name }) => name),
-  );
-  return new CommandError(`There is no command "${word}".${didYouMean(guess)}\n\n${overview(commands)}`, {
-    exitCode: 2,
-  });
 }
 
 /** Where the settings of a key or team stand on the command line. */

@@ -1,7 +1,7 @@
 import { readUsage, type Usage } from "../../gateway/limits/usage.ts";
+import { count, duration, fields, json } from "../../lib/command-line/format.ts";
 import type { KeysCommand } from "./command.ts";
 import { findKey } from "./find-key.ts";
-import { count, duration, fields, json } from "./format.ts";
 import { effectiveLimit, keyToFields, keyToJson } from "./key-view.ts";
 
 export const showCommand: KeysCommand = {

@@ -1,7 +1,8 @@
+import { CommandError } from "../../lib/command-line/command.ts";
+import { count, fields, json, table } from "../../lib/command-line/format.ts";
 import type { TeamSettings } from "../../lib/key-store/key-record.ts";
-import { CommandError, type KeysCommand } from "./command.ts";
+import type { KeysCommand } from "./command.ts";
 import { failUnknownTeam } from "./find-key.ts";
-import { count, fields, json, table } from "./format.ts";
 import { readLimit, readOrigins, readOrNone } from "./read-values.ts";
 
 export const teamSetCommand: KeysCommand = {

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
-import { CommandError, type KeysCommand, type OptionTable } from "./command.ts";
-import { commonOptions } from "./context.ts";
-import { invocation } from "./help-text.ts";
+import { type CommandDescription, CommandError, type OptionTable, type Program } from "./command.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 
 /** Reads the words behind a command's name. Throws a CommandError that says what was expected. */
-export function readArguments(command: KeysCommand, args: readonly string[]) {
+export function readArguments<Command extends CommandDescription>(
+  { invocation, commonOptions }: Program<Command>,
+  command: Command,
+  args: readonly string[],
+) {
   const options: OptionTable = { ...command.options, ...commonOptions };
   const names = Object.keys(options);
   // Not strict, because parseArgs's own words for a wrong option neither suggest nor name what was expected.
@@ -47,9 +49,8 @@ export function readArguments(command: KeysCommand, args: readonly string[]) {
     }
   }
   const expected = command.positionals;
-  if (positionals.length < expected.length) {
-    throw wrong(`${expected.slice(positionals.length).join(" and ")} is missing.`);
-  }
+  const missing = expected.slice(positionals.length).filter((word) => !word.startsWith("["));
+  if (missing.length > 0) throw wrong(`${missing.join(" and ")} is missing.`);
   if (positionals.length > expected.length) {
     throw wrong(`"${positionals[expected.length]}" is one word too many (words with spaces need quotes).`);
   }

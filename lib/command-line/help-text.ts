@@ -1,10 +1,10 @@
-import type { KeysCommand, OptionTable } from "./command.ts";
-import { commonOptions } from "./context.ts";
+import type { CommandDescription, OptionTable, Program } from "./command.ts";
 
-export const invocation = "npm run keys --";
-
-/** All commands, one line each. */
-export function overview(commands: readonly KeysCommand[]): string {
+/** All commands of a program, or some of them, one line each. */
+export function overview<Command extends CommandDescription>(
+  { invocation, commonOptions, ...program }: Program<Command>,
+  commands: readonly Command[] = program.commands,
+): string {
   const width = Math.max(...commands.map((command) => usage(command).length));
   return [
     `Usage: ${invocation} COMMAND [OPTIONS]`,
@@ -18,7 +18,10 @@ export function overview(commands: readonly KeysCommand[]): string {
 }
 
 /** One command with its options. */
-export function help(command: KeysCommand): string {
+export function help<Command extends CommandDescription>(
+  { invocation, commonOptions }: Program<Command>,
+  command: Command,
+): string {
   return [
     `Usage: ${invocation} ${usage(command)} [OPTIONS]`,
     "",
@@ -31,7 +34,7 @@ export function help(command: KeysCommand): string {
   ].join("\n");
 }
 
-function usage({ name, positionals }: KeysCommand): string {
+function usage({ name, positionals }: CommandDescription): string {
   return [name, ...positionals].join(" ");
 }
 

@@ -1,0 +1,42 @@
+/** One option: without `value` it is a switch, with it the word that stands for its value in the help. */
+export type OptionTable = Readonly<Record<string, { value?: string; text: string; required?: boolean }>>;
+
+export type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+/** What the command line and the help need to know of a command; `name` is one word or two. */
+export type CommandDescription = {
+  name: string;
+  /** Words behind the name; one in brackets, `[N]`, may be left out. */
+  positionals: readonly string[];
+  summary: string;
+  /** More lines for its `--help`. */
+  details: readonly string[];
+  options: OptionTable;
+  /** Command lines without the invocation. */
+  examples: readonly string[];
+};
+
+/** A program of several commands. */
+export type Program<Command extends CommandDescription> = {
+  /** What one types before a command's name: `npm run keys --`. */
+  invocation: string;
+  commands: readonly Command[];
+  /** What every command takes; `help` is always among them. */
+  commonOptions: OptionTable;
+};
+
+/** Ends the program with a text for the person at the terminal: 2 where the command line is wrong, else 1. */
+export class CommandError extends Error {
+  readonly exitCode: 1 | 2;
+  constructor(message: string, { exitCode }: { exitCode: 1 | 2 }) {
+    super(message);
+    this.name = "CommandError";
+    this.exitCode = exitCode;
+  }
+}
+
+/** The text of an option that takes a value. */
+export function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,22 @@
+/** A queue whose `shift` costs the same however long it is; what was taken out is let go. */
+export function createFifo<Item>() {
+  let inward: Item[] = [];
+  let outward: Item[] = [];
+  const turn = () => {
+    if (outward.length > 0) return;
+    outward = inward.reverse();
+    inward = [];
+  };
+  return {
+    push: (item: Item) => void inward.push(item),
+    shift(): Item | undefined {
+      turn();
+      return outward.pop();
+    },
+    first(): Item | undefined {
+      turn();
+      return outward.at(-1);
+    },
+    size: () => inward.length + outward.length,
+  };
+}

@@ -1,0 +1,42 @@
+import type { EndSignal } from "./measure.ts";
+import { readOptions } from "./options.ts";
+import { runLoad } from "./run-load.ts";
+
+/**
+ * A terminal's Ctrl-C comes to us twice: from the terminal, and passed on by npm. A second one is a wish of its own
+ * only after this time.
+ */
+const sameSignalWithinMs = 500;
+const exitUnusable = 2;
+const exitForced = 130;
+
+const read = readOptions(process.argv.slice(2));
+if (read.kind === "help") process.stdout.write(read.text);
+else if (read.kind === "unusable") {
+  process.stderr.write(`${read.text}\n`);
+  process.exitCode = exitUnusable;
+} else {
+  const ended = new Promise<EndSignal>((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = (signal: EndSignal) => {
+      if (firstAt === undefined) {
+        firstAt = performance.now();
+        resolve(signal);
+      } else if (performance.now() - firstAt > sameSignalWithinMs) process.exit(exitForced);
+    };
+    process.on("SIGINT", () => onSignal("SIGINT"));
+    process.on("SIGTERM", () => onSignal("SIGTERM"));
+  });
+  const exitCode = await runLoad({
+    options: read.options,
+    env: process.env,
+    output: {
+      print: (text) => process.stdout.write(text),
+      note: (text) => process.stderr.write(text),
+      isTerminal: process.stderr.isTTY === true,
+    },
+    ended,
+  });
+  // What still holds the event loop is not worth waiting for, but a pipe has to take the whole report first.
+  process.stdout.write("", () => process.exit(exitCode));
+}

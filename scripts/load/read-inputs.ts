@@ -1,0 +1,106 @@
+import { accessSync, constants, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isHexString, SigningKey } from "ethers";
+import { ConfigError, readConfig } from "../../lib/read-config.ts";
+import { type Mix, mixSchema } from "./mix/mix-schema.ts";
+import type { LoadOptions } from "./options.ts";
+
+export type Inputs = {
+  key: string;
+  ca: string | undefined;
+  mix: Mix;
+  mixFile: string;
+  funder: SigningKey | undefined;
+};
+
+/** What is wrong with what was given, and what to do about it. */
+export class InputError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "InputError";
+  }
+}
+
+const defaultMixFile = fileURLToPath(new URL("../../config/mix.yaml", import.meta.url));
+/** Visible ASCII: what can stand in a header. */
+const keyPattern = /^[\x21-\x7e]{1,200}$/;
+
+/** Reads everything that the options name, before anything is asked or sent. @throws InputError */
+export function readInputs(
+  { key, keyFile, caFile, funderKeyFile, mixFile, jsonFile, htmlFile }: LoadOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Inputs {
+  for (const file of [jsonFile, htmlFile]) {
+    if (file !== undefined && file !== "-") mustBeWritable(file);
+  }
+  const file = mixFile ?? defaultMixFile;
+  return {
+    key: readKey({ key, keyFile, fromEnv: env["TOLLGATE_KEY"] }),
+    ca: caFile === undefined ? undefined : readText(caFile, "--ca"),
+    mix: readMix(file, env),
+    mixFile: file,
+    funder: funderKeyFile === undefined ? undefined : readFunder(funderKeyFile),
+  };
+}
+
+function readKey({
+  key,
+  keyFile,
+  fromEnv,
+}: {
+  key: string | undefined;
+  keyFile: string | undefined;
+  fromEnv: string | undefined;
+}): string {
+  const given = key ?? (keyFile === undefined ? fromEnv : readText(keyFile, "--key-file"));
+  const text = given?.trim() ?? "";
+  if (text === "" && keyFile === undefined) {
+    throw new InputError(
+      "No API key: name a file that holds it with --key-file FILE, or set TOLLGATE_KEY (npm start prints keys for " +
+        "development; npm run keys makes others).",
+    );
+  }
+  if (keyPattern.test(text)) return text;
+  throw new InputError(
+    `${keyFile ?? "The API key"} is no API key: one word of letters, digits and signs was expected.`,
+  );
+}
+
+function readMix(file: string, env: Readonly<Record<string, string | undefined>>): Mix {
+  try {
+    return readConfig({ file, schema: mixSchema, env });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.problems.join("\n  ").replace("--config FILE", "--mix FILE");
+    throw new InputError(`The mix cannot be used:\n  ${lines}`);
+  }
+}
+
+function readFunder(file: string): SigningKey {
+  const text = readText(file, "--funder-key-file").trim();
+  const hex = text.startsWith("0x") ? text : `0x${text}`;
+  if (isHexString(hex, 32)) return new SigningKey(hex);
+  throw new InputError(`${file} is no private key: 64 hex digits were expected.`);
+}
+
+function readText(file: string, option: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new InputError(`${option}: ${file} cannot be read (${reasonOf(cause)}).`);
+  }
+}
+
+/** Found out before a long run, not after it. */
+function mustBeWritable(file: string): void {
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+  } catch (cause) {
+    throw new InputError(`${file} cannot be written: its folder is missing or closed (${reasonOf(cause)}).`);
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
+}

@@ -1,0 +1,67 @@
+import type { CommandDescription, OptionTable, Program } from "../../lib/command-line/command.ts";
+
+const options: OptionTable = {
+  url: { value: "URL", text: "the gateway (default: http://127.0.0.1:8540, that of npm start)" },
+  "key-file": { value: "FILE", text: "a file with the API key; or the variable TOLLGATE_KEY" },
+  key: { value: "KEY", text: "the API key itself, which other users of this machine can see" },
+  rate: {
+    value: "N",
+    text: "scripts of the mix to begin a second, whether earlier ones are answered or not",
+  },
+  duration: { value: "TIME", text: "how long at that rate (default: 60s)" },
+  ramp: {
+    value: "STAGES",
+    text: "rates that go before: 10..500/30s is a slope, 100/10s,200/10s are steps; alone or with --rate",
+  },
+  warmup: {
+    value: "TIME",
+    text: "load at the first rate before the plan, not counted (default: 2s; 0 for none)",
+  },
+  arrivals: {
+    value: "KIND",
+    text: "constant (default): evenly spaced; poisson: at random, as independent users come",
+  },
+  connections: { value: "N", text: "keep-alive connections, with one request each at a time (default: 64)" },
+  timeout: {
+    value: "TIME",
+    text: "how long a request may wait for a connection, and for its answer (default: 10s)",
+  },
+  mix: { value: "FILE", text: "which calls are made (default: config/mix.yaml)" },
+  seed: { value: "N", text: "repeats the random choices of the run that printed it" },
+  "funder-key-file": {
+    value: "FILE",
+    text: "a file with the private key that funds the mix's senders (needless on a chain of anvil)",
+  },
+  "max-p50": { value: "TIME", text: "threshold: half of the requests are answered within it" },
+  "max-p90": { value: "TIME", text: "the same for 90 %" },
+  "max-p99": { value: "TIME", text: "the same for 99 %" },
+  "max-error-rate": { value: "PERCENT", text: "threshold: calls that failed or were not sent, such as 0.1%" },
+  json: { value: "FILE", text: "the report for machines; - for standard output" },
+  html: { value: "FILE", text: "the report as one page with plots" },
+  ca: { value: "FILE", text: "certificates (PEM) to trust, for https" },
+};
+
+/** The one command of the program; its name is the word behind which npm passes options on. */
+export const loadCommand: CommandDescription = {
+  name: "--",
+  positionals: [],
+  summary:
+    "Drives scripted JSON-RPC load through a gateway at a fixed rate; reports latencies, counted from the time at which\n" +
+    "each request was due, and errors.",
+  details: [
+    "",
+    "Exit codes: 0 done, thresholds kept; 1 a threshold missed; 2 nothing was measured: the command line, the mix, the key",
+    "or the address cannot be used; 130 or 143 ended early by Ctrl-C or SIGTERM, after a report of what was measured.",
+  ],
+  options,
+  examples: [
+    "-- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
+    "-- --key-file key.txt --ramp 10..500/30s --rate 500",
+  ],
+};
+
+export const loadProgram: Program<CommandDescription> = {
+  invocation: "npm run load",
+  commands: [loadCommand],
+  commonOptions: { help: { text: "this text" } },
+};
