@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Test } from "tap";
 import { startAnvil as startNode } from "../../scripts/dev/start-anvil.ts";
 import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import type { Teardown } from "./teardown.ts";
 
 export type AnvilUnderTest = {
   url: string;
@@ -16,7 +16,7 @@ export type AnvilUnderTest = {
 
 /** A real dev chain on a free loopback port. It makes a block for each transaction unless given a block time. */
 export async function startAnvil(
-  t: Test,
+  t: Teardown,
   {
     chainId = 8845,
     blockTimeSeconds,
