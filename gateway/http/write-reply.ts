@@ -68,7 +68,10 @@ function writeLarge({
   bytes: Uint8Array;
   finish: () => void;
 }): void {
-  const [, isDone] = res.tryEnd(bytes, bytes.length);
+  let isDone = false;
+  res.cork(() => {
+    [, isDone] = res.tryEnd(bytes, bytes.length);
+  });
   if (isDone) {
     finish();
     return;
