@@ -1,28 +1,30 @@
-import type { ByteText } from "../call.ts";
 import type { StreamedAnswer, Unanswered, WholeAnswer } from "../upstream/validator-pool.ts";
+import type { AskingTable } from "./asking.ts";
+import { isSame, type Question } from "./question.ts";
 
 export type Asked = WholeAnswer | StreamedAnswer | Unanswered;
 
-/** A question that was asked: its answer, or the promise of one that others wait for too. */
-export type Entry = { answer: WholeAnswer | undefined; asking: Promise<Asked> | undefined };
+/** A remembered answer, with a text of its own for its question. */
+export type Entry = Question & { answer: WholeAnswer };
 
-/** A place for entries, by the question's text. */
+/** A place for answers, by the question's hash: of two questions with one hash only the newer is there. */
 export type Shelf = {
-  find(key: string): Entry | undefined;
-  /** A question that is being asked. */
-  open(key: string, entry: Entry): void;
-  /** It is answered, and the answer may be kept. */
-  keep(key: string, entry: Entry): void;
-  /** It is answered, and nobody may have the answer after those who waited. */
-  drop(key: string, entry: Entry): void;
+  /** What is being asked: apart from what is kept, since most of it is asked once and forgotten. */
+  readonly asking: AskingTable;
+  find(hash: number, question: Question): WholeAnswer | undefined;
+  keep(hash: number, entry: Entry): void;
   /** Answers that are kept. */
   entries(): number;
   bytes(): number;
 };
 
-/** What an entry takes besides its texts: two headers, the answer, the entry, its place. Measured: 190 to 240. */
+/** What an entry takes besides its texts: two headers, the answer, the entry, its place. */
 const overheadBytes = 220;
 
-export function entryBytes(key: ByteText, { answer }: Entry): number {
-  return overheadBytes + key.length + (answer?.afterId.length ?? 0);
+export function entryBytes({ paramsText, answer }: Entry): number {
+  return overheadBytes + paramsText.length + answer.afterId.length;
+}
+
+export function answerIn(entry: Entry | undefined, question: Question): WholeAnswer | undefined {
+  return entry !== undefined && isSame(entry, question) ? entry.answer : undefined;
 }

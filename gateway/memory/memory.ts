@@ -1,17 +1,20 @@
-import type { CallToForward } from "../call.ts";
+import type { ByteText, CallToForward } from "../call.ts";
 import { isStreamed, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
-import type { Asked, Entry, Shelf } from "./entry.ts";
+import type { Asking } from "./asking.ts";
+import { createDoorkeeper } from "./doorkeeper.ts";
+import type { Asked, Shelf } from "./entry.ts";
 import { createForeverShelf } from "./forever-shelf.ts";
 import { createHeadShelf } from "./head-shelf.ts";
+import { hashQuestion, paramsCharsMax } from "./question.ts";
 import { isRememberable } from "./rememberable.ts";
 
 export type Memory = {
   /**
-   * The answer to a call: at once where it is remembered, else from a validator, which is asked once for all who ask
-   * the same meanwhile. Never throws; a stream has to be started or aborted.
+   * Gives `settle` the answer to a call: before it returns where it is remembered, else from a validator, which is asked
+   * once for all who ask the same meanwhile. Never throws; a stream has to be started or aborted.
    */
-  ask(call: CallToForward, options: MemoryOptions): WholeAnswer | Promise<Asked>;
+  ask(call: CallToForward, options: MemoryOptions, settle: (answer: Asked) => void): void;
   stats(): MemoryStats;
   stop(): void;
 };
@@ -33,8 +36,11 @@ export type Source = "hit" | "miss" | "join";
 export type ClassStats = Record<"hits" | "misses" | "joins" | "entries" | "bytes", number>;
 export type MemoryStats = Record<"head" | "forever", ClassStats>;
 
-/** A longer question is not worth its place. */
-const keyCharsMax = 4096;
+/**
+ * So many answers a shelf takes as they come; then only what is asked a second time. An answer that is never asked for
+ * again costs more to keep than to ask for (DECISIONS.md): the collector carries it from generation to generation.
+ */
+const keptAtOnceMax = 4096;
 
 /** Where `bytesMax` is 0 nothing is remembered and nothing shared. */
 export function createMemory({
@@ -42,7 +48,7 @@ export function createMemory({
   settings: { bytesMax, entryBytesMax },
   monotonicMs,
 }: {
-  upstream: Pick<Upstream, "ask" | "head" | "onHead" | "onEpoch">;
+  upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch">;
   settings: { bytesMax: number; entryBytesMax: number };
   monotonicMs: () => number;
 }): Memory {
@@ -52,6 +58,7 @@ export function createMemory({
   let headShelf = newHeadShelf();
   // Its identity stands for the chain: another epoch has another shelf.
   let foreverShelf = newForeverShelf();
+  const doorkeeper = createDoorkeeper();
   const counts = { head: newCounts(), forever: newCounts() };
 
   const stopListening = [
@@ -75,97 +82,103 @@ export function createMemory({
 
   function answer(
     call: CallToForward,
-    { key, head, options }: { key: string; head: AnnouncedHead; options: AskOptions },
-  ): WholeAnswer | Promise<Asked> {
+    { hash, head }: { hash: number; head: AnnouncedHead },
+    options: AskOptions,
+    settle: Settle,
+  ): void {
     const shelf = shelfOf(call, head);
     const count = shelf === headShelf ? counts.head : counts.forever;
-    const entry = options.isFresh ? undefined : shelf.find(key);
-    if (entry?.answer !== undefined) {
+    const known = options.isFresh ? undefined : shelf.find(hash, call);
+    const asking = options.isFresh || known !== undefined ? undefined : shelf.asking.find(hash, call);
+    if (known !== undefined) {
       count.hits += 1;
       options.note?.("hit");
-      return entry.answer;
-    }
-    if (entry?.asking !== undefined) {
+      settle(known);
+    } else if (asking !== undefined) {
       count.joins += 1;
       options.note?.("join");
-      return join(call, { key, asking: entry.asking, options });
+      join(call, { hash, asking }, options, settle);
+    } else {
+      count.misses += 1;
+      options.note?.("miss");
+      lead(call, { hash, shelf }, options, settle);
     }
-    count.misses += 1;
-    options.note?.("miss");
-    return lead(call, { key, shelf, options });
   }
 
-  async function lead(
+  /** Asks for everybody. The one closure here is all that a question costs that nobody else asks meanwhile. */
+  function lead(
     call: CallToForward,
-    { key, shelf, options }: { key: string; shelf: Shelf; options: AskOptions },
-  ): Promise<Asked> {
+    { hash, shelf }: { hash: number; shelf: Shelf },
+    options: AskOptions,
+    settle: Settle,
+  ): void {
     const chain = foreverShelf;
-    const asking = upstream.ask(call, options);
-    const entry: Entry = { answer: undefined, asking };
-    if (!options.isFresh) shelf.open(key, entry);
-    const answer = await asking;
-    entry.asking = undefined;
-    const home = chain === foreverShelf ? homeOf(call, { answer, shelf }) : undefined;
-    if (home !== shelf) shelf.drop(key, entry);
-    if (home === undefined || typeof answer === "string" || isStreamed(answer)) return answer;
-    entry.answer = ownCopy(answer);
-    home.keep(key, entry);
-    return answer;
+    const asking = options.isFresh ? undefined : shelf.asking.open(hash, call);
+    upstream.submit(call, options, (answer) => {
+      if (asking !== undefined) shelf.asking.close(asking);
+      const isWanted = asking === undefined || asking.waiters !== undefined;
+      if (chain === foreverShelf) keep(call, { hash, shelf, answer, isWanted });
+      settle(answer);
+      if (asking?.waiters !== undefined) for (const waiter of asking.waiters) waiter(answer);
+    });
   }
 
-  /** Where the answer is to be kept now: the head may have moved since it was asked for. */
-  function homeOf(
+  /** Keeps an answer where it belongs now: the head may have moved since `shelf` was the one for it. */
+  function keep(
     call: CallToForward,
-    { answer, shelf }: { answer: Asked; shelf: Shelf },
-  ): Shelf | undefined {
+    { hash, shelf, answer, isWanted }: { hash: number; shelf: Shelf; answer: Asked; isWanted: boolean },
+  ): void {
     const head = upstream.head();
-    if (head === undefined || !isRememberable(answer, call, head)) return undefined;
-    if (answer.afterId.length > entryBytesMax) return undefined;
-    return call.about === "head" && shelf !== headShelf ? undefined : shelfOf(call, head);
+    if (head === undefined || !isRememberable(answer, call, head)) return;
+    if (answer.afterId.length > entryBytesMax || (call.about === "head" && shelf !== headShelf)) return;
+    const home = shelfOf(call, head);
+    if (!isWanted && home.entries() >= keptAtOnceMax && !doorkeeper.knows(hash)) return;
+    home.keep(hash, { rule: call.rule, paramsText: ownText(call.paramsText), answer: ownCopy(answer) });
   }
 
   /**
    * Waits for somebody else's answer. Where it failed the question is asked once more, within this call's own time, and
    * again by one for all who waited; a stream has one reader, so that the others ask for themselves.
    */
-  async function join(
+  function join(
     call: CallToForward,
-    { key, asking, options }: { key: string; asking: Promise<Asked>; options: AskOptions },
-  ): Promise<Asked> {
+    { hash, asking }: { hash: number; asking: Asking },
+    options: AskOptions,
+    settle: Settle,
+  ): void {
     const startedMs = monotonicMs();
-    let shared = await asking;
-    const head = upstream.head();
-    if (shared === "unavailable" && head !== undefined) {
+    wait(asking, (shared) => {
+      const head = upstream.head();
+      if (shared !== "unavailable" || head === undefined) return share(shared);
       const shelf = shelfOf(call, head);
-      const other = shelf.find(key);
-      if (other?.answer !== undefined) return other.answer;
-      if (other?.asking === undefined) return lead(call, { key, shelf, options: withTimeLeft(startedMs) });
-      shared = await other.asking;
-    }
-    if (typeof shared === "string" || !isStreamed(shared)) return shared;
-    return upstream.ask(call, withTimeLeft(startedMs));
+      const known = shelf.find(hash, call);
+      if (known !== undefined) return settle(known);
+      const other = shelf.asking.find(hash, call);
+      if (other === undefined) lead(call, { hash, shelf }, withTimeLeft(), settle);
+      else wait(other, share);
+    });
 
-    function withTimeLeft(sinceMs: number): AskOptions {
-      return { ...options, timeoutMs: Math.max(0, call.rule.timeoutMs - (monotonicMs() - sinceMs)) };
+    function share(shared: Asked): void {
+      if (typeof shared === "string" || !isStreamed(shared)) settle(shared);
+      else upstream.submit(call, withTimeLeft(), settle);
+    }
+
+    function withTimeLeft(): AskOptions {
+      return { ...options, timeoutMs: Math.max(0, call.rule.timeoutMs - (monotonicMs() - startedMs)) };
     }
   }
 
   return {
-    ask(call, options) {
+    ask(call, options, settle) {
       if (call.rule.name === "eth_blockNumber" && options.head !== undefined) {
         counts.head.hits += 1;
         options.note?.("hit");
-        return options.head.blockNumber;
+        return settle(options.head.blockNumber);
       }
       const head = upstream.head();
-      if (head === undefined || !mayHold(call, head)) return pass(call, options);
-      const key = call.rule.name + call.paramsText;
-      // Looking at its last character has V8 write the pieces of the text into one: as pieces they would keep alive the
-      // body that they were cut from.
-      if (key.length > keyCharsMax || key.charCodeAt(key.length - 1) !== closingBracket) {
-        return pass(call, options);
-      }
-      return answer(call, { key, head, options });
+      if (head === undefined || !mayHold(call, head)) return pass(call, options, settle);
+      if (call.paramsText.length > paramsCharsMax) return pass(call, options, settle);
+      answer(call, { hash: hashQuestion(call), head }, options, settle);
     },
     stats: () => ({
       head: { ...counts.head, entries: headShelf.entries(), bytes: headShelf.bytes() },
@@ -176,28 +189,34 @@ export function createMemory({
     },
   };
 
-  function pass(call: CallToForward, options: MemoryOptions): Promise<Asked> {
+  function pass(call: CallToForward, options: MemoryOptions, settle: Settle): void {
     options.note?.("miss");
-    return upstream.ask(call, options);
+    upstream.submit(call, options, settle);
   }
 }
 
-type AskOptions = MemoryOptions & { timeoutMs?: number };
+function wait(asking: Asking, waiter: (answer: Asked) => void): void {
+  if (asking.waiters === undefined) asking.waiters = [waiter];
+  else asking.waiters.push(waiter);
+}
 
-const closingBracket = 0x5d;
-const closingBrace = 0x7d;
+type AskOptions = MemoryOptions & { timeoutMs?: number };
+type Settle = (answer: Asked) => void;
 
 function newCounts() {
   return { hits: 0, misses: 0, joins: 0 };
 }
 
+/** Without the text of all answers of its array, which a slice of it keeps alive. */
+function ownCopy({ beforeId, afterId, isAscii, validator, wasAtHead }: WholeAnswer): WholeAnswer {
+  return { beforeId, afterId: ownText(afterId), isAscii, validator, wasAtHead };
+}
+
 /**
- * Without the text of all answers of its array, which a slice of it keeps alive: a new text is joined of two pieces, and
- * looking at its last character writes it into one (a third of what a copy by way of a Buffer costs).
+ * The same text apart from the longer one that it was cut from: a new text is joined of two pieces, and looking at its last
+ * character has V8 write them into one (a third of what a copy by way of a Buffer costs).
  */
-function ownCopy(answer: WholeAnswer): WholeAnswer {
-  const { beforeId, isAscii, validator, wasAtHead } = answer;
-  const afterId = `${answer.afterId.slice(0, -1)}}`;
-  if (afterId.charCodeAt(afterId.length - 1) !== closingBrace) return answer;
-  return { beforeId, afterId, isAscii, validator, wasAtHead };
+function ownText(text: ByteText): ByteText {
+  const joined = text.slice(0, -1) + text.slice(-1);
+  return joined.charCodeAt(joined.length - 1) === text.charCodeAt(text.length - 1) ? joined : text;
 }

@@ -4,10 +4,9 @@ import type { HeadTracker } from "./head/head-tracker.ts";
 import { verdictOf } from "./pool/answer-verdict.ts";
 import { saysUnknownBlock } from "./pool/must-exist.ts";
 import { isStreamed, type WholeAnswer } from "./pool/pool-answer.ts";
-import type { AskOptions, ValidatorPool } from "./validator-pool.ts";
+import type { Settle, SubmitOptions, ValidatorPool } from "./validator-pool.ts";
 
-type Asked = Awaited<ReturnType<ValidatorPool["ask"]>>;
-type Options = AskOptions & { mayStream: boolean };
+type Asked = Parameters<Settle>[0];
 
 /** How long a question about a block above the head waits for its announcement. */
 const reachMsMax = 500;
@@ -22,11 +21,32 @@ export function createAhead({
   pool,
 }: {
   head: Pick<HeadTracker, "announced" | "waitFor" | "lookSoon">;
-  pool: Pick<ValidatorPool, "ask">;
+  pool: Pick<ValidatorPool, "submit">;
 }) {
   function waitFor(number: bigint, timeoutMs: number): Promise<boolean> {
     head.lookSoon();
     return head.waitFor(number, timeoutMs);
+  }
+
+  /** Nearly all that is shown is announced: only what is not costs a promise. */
+  function isDoubtful(answer: Asked, call: CallToForward): boolean {
+    return isOfUnknownHash(answer, call) || isAbove(shownIn(answer, call));
+  }
+
+  function isAbove(shown: number | undefined): shown is number {
+    const announced = head.announced()?.number;
+    return shown !== undefined && announced !== undefined && shown > Number(announced);
+  }
+
+  async function hold(first: Asked, call: CallToForward, options: SubmitOptions): Promise<Asked> {
+    let answer = first;
+    const next = (head.announced()?.number ?? 0n) + 1n;
+    if (isOfUnknownHash(answer, call) && (await waitFor(next, reachMsMax))) {
+      answer = await new Promise<Asked>((resolve) => pool.submit(call, options, resolve));
+    }
+    const shown = shownIn(answer, call);
+    if (isAbove(shown)) await waitFor(BigInt(shown), shownMsMax);
+    return answer;
   }
 
   return {
@@ -44,22 +64,18 @@ export function createAhead({
         : typeof about !== "number";
     },
 
-    /** Holds such an answer back until its block is announced, or asks again for a hash that nobody knew. */
-    async settle(asked: Promise<Asked>, call: CallToForward, options: Options): Promise<Asked> {
-      let answer = await asked;
-      const next = (head.announced()?.number ?? 0n) + 1n;
-      if (isOfUnknownHash(answer, call) && (await waitFor(next, reachMsMax))) {
-        answer = await pool.ask(call, options);
-      }
-      if (typeof answer === "string" || isStreamed(answer)) return answer;
-      const shown = shownBlock(answer, call.rule);
-      const announced = head.announced()?.number;
-      if (shown !== undefined && announced !== undefined && shown > Number(announced)) {
-        await waitFor(BigInt(shown), shownMsMax);
-      }
-      return answer;
+    /** Asks such a call: its answer is held back until its block is announced, a hash that nobody knew asked for again. */
+    submit(call: CallToForward, options: SubmitOptions, settle: Settle): void {
+      pool.submit(call, options, (answer) => {
+        if (isDoubtful(answer, call)) void hold(answer, call, options).then(settle);
+        else settle(answer);
+      });
     },
   };
+}
+
+function shownIn(answer: Asked, { rule }: CallToForward): number | undefined {
+  return typeof answer === "string" || isStreamed(answer) ? undefined : shownBlock(answer, rule);
 }
 
 /**

@@ -8,6 +8,7 @@ import { registerHeadMetrics } from "./head-metrics.ts";
 import { ownWholeAnswer } from "./pool/pool-answer.ts";
 import {
   createValidatorPool,
+  type Settle,
   type StreamedAnswer,
   type Unanswered,
   type WholeAnswer,
@@ -20,6 +21,8 @@ export type Upstream = {
    * answer comes as a stream, which has to be started or aborted.
    */
   ask(call: CallToForward, options: AskOptions): Promise<WholeAnswer | StreamedAnswer | Unanswered>;
+  /** The same for the many: `settle` is called once, perhaps before this returns, and must not throw. */
+  submit(call: CallToForward, options: AskOptions, settle: Settle): void;
   /** The announced head, ready to be put into calls and answers; undefined while no validator tells one. */
   head(): AnnouncedHead | undefined;
   /** Resolves when a number a little above the head is announced, or when waiting for it is over. */
@@ -99,12 +102,15 @@ export function createUpstream({
     return announced?.blockNumber ?? "unavailable";
   }
 
+  function submit(call: CallToForward, options: AskOptions, settle: Settle): void {
+    if (call.rule.name === "eth_blockNumber") void answerBlockNumber(call).then(settle);
+    else if (ahead.concerns(call)) ahead.submit(call, options, settle);
+    else pool.submit(call, options, settle);
+  }
+
   return {
-    ask(call, options) {
-      if (call.rule.name === "eth_blockNumber") return answerBlockNumber(call);
-      const asked = pool.ask(call, options);
-      return ahead.concerns(call) ? ahead.settle(asked, call, options) : asked;
-    },
+    ask: (call, options) => new Promise((resolve) => submit(call, options, resolve)),
+    submit,
     head: () => announced,
     reach: ahead.reach,
     headNumber: () => head.announced()?.number,

@@ -29,16 +29,26 @@ export type AskOptions = {
   timeoutMs?: number;
 };
 
+type WholeOptions = AskOptions & { mayStream?: false };
+type StreamOptions = AskOptions & { mayStream: boolean };
+export type SubmitOptions = Omit<AskOptions, "signal"> & { mayStream?: boolean };
+
 export type Unanswered = "unavailable" | "unsent";
+export type Settle = (answer: AskOutcome | "unsent") => void;
 
 export type ValidatorPool = {
   /**
    * Has a validator answer one call, within the method's time; a read is asked of another where one fails.
-   * "unavailable": too many calls wait, or no validator answered; "unsent": a transaction that has reached none. Never throws. With `mayStream` a long answer comes as a
-   * stream, which has to be started or aborted.
+   * "unavailable": too many calls wait, or no validator answered; "unsent": a transaction that has reached none. Never
+   * throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
    */
-  ask(call: CallToForward, options?: AskOptions & { mayStream?: false }): Promise<WholeAnswer | Unanswered>;
-  ask(call: CallToForward, options: AskOptions & { mayStream: boolean }): Promise<AskOutcome | "unsent">;
+  ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
+  ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | "unsent">;
+  /**
+   * The same for the many: `settle` is called once, perhaps before this returns, and must not throw. A promise a call,
+   * and what awaits it, cost as much as everything else that the pool does for it.
+   */
+  submit(call: CallToForward, options: SubmitOptions, settle: Settle): void;
   status(): PoolStatus;
   /** Whether any validator answers as far as is known. */
   isAnswering(): boolean;
@@ -116,57 +126,54 @@ export function createValidatorPool({
   const makeSure = createDoubts({ members, head, dispatcher, sends });
   registerPoolMetrics({ registry, members, dispatcher });
 
-  function askAny(
-    { rule, paramsText }: CallToForward,
-    {
-      group,
-      signal,
-      lane,
-      timeoutMs = rule.timeoutMs,
-      mayStream = false,
-    }: AskOptions & { mayStream?: boolean },
-  ): Promise<AskOutcome | "unsent"> {
-    return new Promise((resolve) => {
-      const ask: Ask = createAsk({
-        plan: planOf(rule, lane),
-        paramsText,
-        deadlineMs: now() + timeoutMs,
-        group,
-        mayStream,
-        settle(outcome, settled) {
-          signal?.removeEventListener("abort", onAbort);
-          resolve(makeSure(outcome, settled));
-        },
-      });
-      const onAbort = () => dispatcher.calls.finish(ask, "unavailable");
-      if (signal?.aborted === true) return resolve("unavailable");
-      signal?.addEventListener("abort", onAbort, { once: true });
-      dispatcher.submit(ask);
-    });
+  /** Gives the call on its way, where it is one that may be given up. */
+  function submit(
+    { kind, rule, paramsText }: CallToForward,
+    { group, lane, timeoutMs = rule.timeoutMs, mayStream = false }: SubmitOptions,
+    settle: Settle,
+  ): Ask | undefined {
+    const deadlineMs = now() + timeoutMs;
+    if (!rule.mayAskAgain) {
+      void sends.send({ kind, rule, paramsText }, { deadlineMs, group }).then(settle);
+      return undefined;
+    }
+    const sender = pendingCountSender(rule.name, paramsText);
+    if (sender !== undefined) {
+      void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
+      return undefined;
+    }
+    const plan = planOf(rule, lane);
+    const ask = createAsk({ plan, paramsText, deadlineMs, group, mayStream, settle: makeSure, tell: settle });
+    dispatcher.submit(ask);
+    return ask;
   }
 
-  function ask(
-    call: CallToForward,
-    options?: AskOptions & { mayStream?: false },
-  ): Promise<WholeAnswer | Unanswered>;
-  function ask(
-    call: CallToForward,
-    options: AskOptions & { mayStream: boolean },
-  ): Promise<AskOutcome | "unsent">;
+  function ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
+  function ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | "unsent">;
   function ask(
     call: CallToForward,
     options: AskOptions & { mayStream?: boolean } = {},
   ): Promise<AskOutcome | "unsent"> {
-    const { rule, paramsText } = call;
-    const deadlineMs = now() + (options.timeoutMs ?? rule.timeoutMs);
-    if (!rule.mayAskAgain) return sends.send(call, { deadlineMs, group: options.group });
-    const sender = pendingCountSender(rule.name, paramsText);
-    if (sender === undefined) return askAny(call, options);
-    return sends.askOfSender(sender, { rule, paramsText, deadlineMs, group: options.group });
+    return new Promise((resolve) => {
+      const { signal } = options;
+      if (signal === undefined || !call.rule.mayAskAgain) return submit(call, options, resolve);
+      if (signal.aborted) return resolve("unavailable");
+      const giveUp = () => {
+        if (asked !== undefined) dispatcher.calls.finish(asked, "unavailable");
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      const asked = submit(call, options, (answer) => {
+        signal.removeEventListener("abort", giveUp);
+        resolve(answer);
+      });
+    });
   }
 
   return {
     ask,
+    submit(call, options, settle) {
+      submit(call, options, settle);
+    },
     status: () => poolStatus({ members, dispatcher, wallClock, now }),
     isAnswering: () => members.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
     stop() {

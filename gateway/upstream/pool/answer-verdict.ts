@@ -5,7 +5,7 @@ export type Verdict = { kind: "value" } | { kind: "null" } | { kind: "error"; co
 /** What an answer says, without reading it further than needed: nearly all are values. */
 export function verdictOf(answer: WholeAnswer): Verdict {
   const { afterId } = answer;
-  if (afterId.startsWith(',"result":') && !afterId.startsWith("null", 10)) return { kind: "value" };
+  if (isValue(answer)) return { kind: "value" };
   // Errors and answers of another shape were proved to be JSON when they were cut.
   const response: unknown = JSON.parse(
     Buffer.from(`${answer.beforeId}0${afterId}`, "latin1").toString("utf8"),
@@ -18,6 +18,11 @@ export function verdictOf(answer: WholeAnswer): Verdict {
     return { kind: "error", code, message };
   }
   return "result" in response && response.result === null ? { kind: "null" } : { kind: "value" };
+}
+
+/** Whether it is a result other than `null`, by its first bytes alone. */
+export function isValue({ afterId }: WholeAnswer): boolean {
+  return afterId.startsWith(',"result":') && !afterId.startsWith("null", 10);
 }
 
 /** Whether it is a result, by its first bytes alone. */

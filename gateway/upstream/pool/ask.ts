@@ -1,5 +1,6 @@
 import type { ByteText } from "../../call.ts";
 import type { MethodRule } from "../../method-table.ts";
+import type { GroupCount } from "./group-counts.ts";
 import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
 
 export const laneNames = ["light", "call", "slow"] as const;
@@ -14,10 +15,15 @@ export type Ask = {
   /** Whose call it is, for the bound on one key's calls. */
   readonly group: string | undefined;
   readonly mayStream: boolean;
+  /** One function for all calls of a kind: what is of this call stands in `ask`, so that no closure is made for it. */
   readonly settle: (answer: AskOutcome, ask: Ask) => void;
+  /** Who asked, where `settle` has to be told. */
+  readonly tell: ((answer: AskOutcome) => void) | undefined;
   /** Monotonic. */
   readonly deadlineMs: number;
   settled: boolean;
+  /** Where it counts against its group's bound, while it is on its way. */
+  counted: GroupCount | undefined;
   /** Never in an array: because it must not, or because it may have spoiled one. */
   alone: boolean;
   /** Validators that were asked, a bit each. */
@@ -49,7 +55,7 @@ export type ArrayRefusal = { validator: number; left: number; hasCulprit: boolea
 export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
 
 export type AskRequest = Pick<Ask, "plan" | "paramsText" | "settle" | "deadlineMs"> &
-  Partial<Pick<Ask, "target" | "group" | "mayStream" | "alone" | "tried">>;
+  Partial<Pick<Ask, "target" | "group" | "mayStream" | "tell" | "alone" | "tried">>;
 
 /** Always all fields in the same order, so that every call has one shape to the engine. */
 export function createAsk(request: AskRequest): Ask {
@@ -60,8 +66,10 @@ export function createAsk(request: AskRequest): Ask {
     group: request.group,
     mayStream: request.mayStream ?? false,
     settle: request.settle,
+    tell: request.tell,
     deadlineMs: request.deadlineMs,
     settled: false,
+    counted: undefined,
     alone: request.alone ?? false,
     tried: request.tried ?? 0,
     isSecondRound: false,

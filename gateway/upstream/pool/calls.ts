@@ -23,7 +23,7 @@ export function createCalls({
   function finish(ask: Ask, outcome: AskOutcome): void {
     if (ask.settled) return;
     ask.settled = true;
-    if (ask.group !== undefined) lanes[ask.plan.lane]?.groups.leave(ask.group);
+    if (ask.counted !== undefined) ask.counted.underWay -= 1;
     if (ask.refusal !== undefined) findCulprit(ask, outcome);
     ask.settle(outcome, ask);
   }

@@ -63,12 +63,7 @@ export function createDispatcher({
 
   function submit(ask: Ask): void {
     const lane = lanes[ask.plan.lane];
-    const isAdmitted =
-      lane !== undefined &&
-      !stopped &&
-      waiting(lane) < lane.queueMax &&
-      (ask.group === undefined || lane.groups.enter(ask.group));
-    if (!isAdmitted) {
+    if (lane === undefined || stopped || waiting(lane) >= lane.queueMax || !enterGroup(lane, ask)) {
       ask.settled = true;
       ask.settle("unavailable", ask);
       return;
@@ -81,6 +76,12 @@ export function createDispatcher({
     } else if (ask.tried !== 0) calls.queueAgain(ask);
     else lane.fresh.push(ask);
     flushSoon();
+  }
+
+  function enterGroup(lane: Lane, ask: Ask): boolean {
+    if (ask.group === undefined) return true;
+    ask.counted = lane.groups.enter(ask.group);
+    return ask.counted !== undefined;
   }
 
   function flushSoon(): void {

@@ -1,4 +1,4 @@
-import { verdictOf } from "./answer-verdict.ts";
+import { isValue, verdictOf } from "./answer-verdict.ts";
 import { type Ask, type AskOutcome, createAsk } from "./ask.ts";
 import type { PoolHead } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -64,18 +64,28 @@ export function createDoubts({
     });
   }
 
-  /** The answer itself where there is no doubt, as nearly always. */
-  return function makeSure(outcome: AskOutcome, ask: Ask): AskOutcome | Promise<WholeAnswer> {
+  /** Undefined where there is no doubt. */
+  function checked(outcome: WholeAnswer, ask: Ask): Promise<WholeAnswer> | undefined {
     const { rule } = ask.plan;
     const mayBeElsewhere = asksAllBeforeNull.has(rule.name);
-    if (outcome === "unavailable" || (rule.block === undefined && !mayBeElsewhere)) return outcome;
-    if (isStreamed(outcome)) return outcome;
+    if (rule.block === undefined && !mayBeElsewhere) return undefined;
     const verdict = verdictOf(outcome);
-    if (verdict.kind === "value") return outcome;
-    if (mayBeElsewhere) return verdict.kind === "null" ? askAllFirst(outcome, ask) : outcome;
+    if (mayBeElsewhere) return verdict.kind === "null" ? askAllFirst(outcome, ask) : undefined;
     const number = head.announced()?.number;
     const isBehind =
       saysUnknownBlock(verdict) && blockMustExist({ rule, paramsText: ask.paramsText, head: number });
-    return isBehind ? askWhoHasIt(outcome, ask) : outcome;
+    return isBehind ? askWhoHasIt(outcome, ask) : undefined;
+  }
+
+  /** Settles a call: at once where there is no doubt, as nearly always. */
+  return function makeSure(outcome: AskOutcome, ask: Ask): void {
+    const { tell = ignore } = ask;
+    // Nothing is looked up and nothing is made for an answer that is a value.
+    const isSure = outcome === "unavailable" || isStreamed(outcome) || isValue(outcome);
+    const checking = isSure ? undefined : checked(outcome, ask);
+    if (checking === undefined) tell(outcome);
+    else void checking.then(tell);
   };
 }
+
+function ignore(): void {}

@@ -84,6 +84,7 @@ export function createSweep({
   }
 
   function sweepQueues(lane: Lane, nowMs: number): void {
+    lane.groups.forgetIdle();
     if (waiting(lane) === 0) return;
     expire(lane.fresh, nowMs);
     expire(lane.again, nowMs);

@@ -22,9 +22,9 @@ export function startMemory({
   const epochListeners: (() => void)[] = [];
   const asked: { call: CallToForward; options: AskOptions; answer: (answer: Asked) => void }[] = [];
 
-  const upstream: Pick<Upstream, "ask" | "head" | "onHead" | "onEpoch"> = {
+  const upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch"> = {
     head: () => head,
-    ask: (call, options) => new Promise((answer) => asked.push({ call, options, answer })),
+    submit: (call, options, answer) => void asked.push({ call, options, answer }),
     onHead: (listener) => {
       headListeners.push(() => listener(unused));
       return () => {};
@@ -69,15 +69,15 @@ export function startMemory({
       const note = (source: Source) => {
         told.source = source;
       };
-      const answer = memory.ask(call, {
-        group: "k",
-        mayStream: true,
-        head,
-        isFresh: false,
-        note,
-        ...changes,
+      let isThere = false;
+      const answer = new Promise<Asked>((resolve) => {
+        const options = { group: "k", mayStream: true, head, isFresh: false, note, ...changes };
+        memory.ask(call, options, (given) => {
+          isThere = true;
+          resolve(given);
+        });
       });
-      return { source: told.source, answer: Promise.resolve(answer), isThere: !(answer instanceof Promise) };
+      return { source: told.source, answer, isThere };
     },
     /** Answers the oldest question and lets everybody hear of it. */
     async reply(answer: Asked): Promise<void> {

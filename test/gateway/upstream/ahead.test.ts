@@ -2,7 +2,8 @@ import t from "tap";
 import type { About, CallToForward } from "../../../gateway/call.ts";
 import { readMethodTable } from "../../../gateway/method-table.ts";
 import { createAhead } from "../../../gateway/upstream/ahead.ts";
-import { ownWholeAnswer, type WholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
+import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
+import type { StreamedAnswer, Unanswered, WholeAnswer } from "../../../gateway/upstream/validator-pool.ts";
 
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 const hash = `0x${"11".repeat(32)}`;
@@ -15,7 +16,11 @@ function call(method: string, params: unknown[], about: About): CallToForward {
 }
 
 /** At block 1 000, with a head that tells what it was asked to wait for and says whether that was announced. */
-function startAhead({ isAnnounced = true, next = ownWholeAnswer("null") } = {}) {
+function startAhead({
+  isAnnounced = true,
+  first = ownWholeAnswer("null"),
+  next = ownWholeAnswer("null"),
+} = {}) {
   const waits: [bigint, number][] = [];
   let looks = 0;
   let asks = 0;
@@ -31,13 +36,15 @@ function startAhead({ isAnnounced = true, next = ownWholeAnswer("null") } = {}) 
       },
     },
     pool: {
-      async ask(): Promise<WholeAnswer> {
+      submit(_call, _options, settle) {
         asks += 1;
-        return next;
+        settle(asks === 1 ? first : next);
       },
     },
   });
-  return { ahead, waits, looks: () => looks, asks: () => asks };
+  const submit = (asked: CallToForward) =>
+    new Promise<WholeAnswer | StreamedAnswer | Unanswered>((settle) => ahead.submit(asked, options, settle));
+  return { ahead, submit, waits, looks: () => looks, asks: () => asks };
 }
 
 t.test("a number a little above the head is waited for half a second, one far above is not", async (t) => {
@@ -62,11 +69,11 @@ t.test(
         ["eth_getTransactionByHash", '{"blockHash":"0x1","blockNumber":"0x3e9"}'],
         ["eth_getBlockByHash", '{"number":"0x3e9"}'],
       ] as const) {
-        const { ahead, waits } = startAhead({ isAnnounced });
         const answer = ownWholeAnswer(text);
+        const { ahead, submit, waits } = startAhead({ isAnnounced, first: answer });
         const asked = call(method, [hash], "fixed");
         t.ok(ahead.concerns(asked));
-        t.equal(await ahead.settle(Promise.resolve(answer), asked, options), answer);
+        t.equal(await submit(asked), answer);
         t.same(waits, [[1001n, 100]], method);
       }
     }
@@ -74,12 +81,14 @@ t.test(
 );
 
 t.test("what is at the head, below it, or not mined yet is not held back", async (t) => {
-  const { ahead, waits } = startAhead();
   for (const text of ['{"blockNumber":"0x3e8"}', '{"blockNumber":"0x1"}', '{"blockNumber":null}', "null"]) {
     const receipt = call("eth_getTransactionReceipt", [hash], "fixed");
-    await ahead.settle(Promise.resolve(ownWholeAnswer(text)), receipt, options);
+    const { submit, waits, asks } = startAhead({ first: ownWholeAnswer(text) });
+    await submit(receipt);
+    t.same(waits, []);
+    t.equal(asks(), 1);
   }
-  t.same(waits, []);
+  const { ahead } = startAhead();
   t.notOk(ahead.concerns(call("eth_getBlockByNumber", ["0x3e8", false], 1000)), "a block by its number");
   t.notOk(ahead.concerns(call("eth_getBalance", [hash, "0x3e8"], 1000)));
   t.notOk(ahead.concerns(call("eth_chainId", [], "fixed")));
@@ -89,17 +98,17 @@ t.test("a hash that nobody knows is asked for once more with the next block, if 
   const block = ownWholeAnswer('{"number":"0x3e8"}');
   const unknown = ownWholeAnswer("null");
   const asked = call("eth_getBlockByHash", [hash, false], "fixed");
-  const comes = startAhead({ next: block });
-  t.equal(await comes.ahead.settle(Promise.resolve(unknown), asked, options), block);
+  const comes = startAhead({ first: unknown, next: block });
+  t.equal(await comes.submit(asked), block);
   t.same(comes.waits, [[1001n, 500]]);
-  t.equal(comes.asks(), 1);
+  t.equal(comes.asks(), 2);
 
-  const stalled = startAhead({ isAnnounced: false });
-  t.equal(await stalled.ahead.settle(Promise.resolve(unknown), asked, options), unknown);
-  t.equal(stalled.asks(), 0);
+  const stalled = startAhead({ isAnnounced: false, first: unknown });
+  t.equal(await stalled.submit(asked), unknown);
+  t.equal(stalled.asks(), 1);
 
   const nothingThere = startAhead();
   const index = call("eth_getTransactionByBlockHashAndIndex", [hash, "0x9"], "fixed");
-  await nothingThere.ahead.settle(Promise.resolve(unknown), index, options);
+  await nothingThere.submit(index);
   t.same(nothingThere.waits, [], "null there means that the block has no such transaction");
 });
