@@ -33,6 +33,7 @@ for (const fault of ["killed", "stopped in its tracks"] as const) {
       upstreams: [validator.url],
       change: (config) => ({
         ...config,
+        redisCommandTimeoutMs: 250,
         keys: config.keys.map((key) => (key.value === coreKey ? { ...key, limitPerMinute: 50 } : key)),
       }),
     });

@@ -7,6 +7,8 @@ import { startRedis } from "../helpers/redis.ts";
 import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
 const promisedMs = 5000;
+/** On a busy machine a large answer takes its time to be read. */
+const patienceMs = 20_000;
 const call = rawPost({ key: coreKey, body: '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}' });
 const lateAnswer =
   (result: string): StubAnswer =>
@@ -41,7 +43,7 @@ t.test("stopping", async (t) => {
     t.test(title, { buffered: true }, async (t) => {
       const result = "x".repeat(resultChars);
       const { gateway, stub, port, opsPort } = await startBefore(t, { answer: lateAnswer(result) });
-      const inFlight = rawRequest(port, call, { responses: 2, waitMs: promisedMs });
+      const inFlight = rawRequest(port, call, { responses: 2, waitMs: patienceMs });
       await arrived(stub.bodies);
       gateway.kill(signal);
       await refused(t, port);
@@ -82,7 +84,7 @@ t.test("stopping", async (t) => {
 
   t.test("a call that no validator answers does not hold it up", { buffered: true }, async (t) => {
     const { gateway, stub, port } = await startBefore(t, { answer: () => new Promise(() => {}) });
-    const inFlight = rawRequest(port, call, { waitMs: promisedMs });
+    const inFlight = rawRequest(port, call, { waitMs: patienceMs });
     await arrived(stub.bodies);
     gateway.kill("SIGTERM");
     const { code, afterMs } = await gateway.ended;

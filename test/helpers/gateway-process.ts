@@ -93,6 +93,8 @@ export function writeConfig(
     `port: ${port}`,
     `ops: { port: ${opsPort} }`,
     `redis: ${redisUrl}`,
+    // A busy machine is no fault of Redis.
+    "redisCommandTimeoutMs: 5000",
     `upstreams: ${upstream}`,
     `methodsFile: ${join(root, "config/methods.yaml")}`,
     "keys:",
