@@ -43,24 +43,26 @@ export function createUpgrade(deps: UpgradeDependencies): Upgrade {
     return isRefusal(admission) ? admission : { admission, subprotocol: offer.selected };
   }
 
-  async function guard(exchange: UpgradeExchange): Promise<Admitted | Refusal> {
-    try {
-      return await travel(exchange);
-    } catch (error) {
-      const requestId = randomUUID();
-      logger.error({ err: error, requestId }, "upgrade failed unexpectedly");
-      return refusal("internal_error", "Something went wrong on our side; tell your operator the requestId", {
-        data: { requestId },
-      });
-    }
+  function refuse(refused: Refusal, { origin }: UpgradeHead, requestId?: string): Reply {
+    const reply = answerProblem(refused, requestId);
+    metrics.requests.inc(reply.status);
+    metrics.refusals.inc(refused.refused);
+    return origin === undefined ? reply : withCors(reply);
   }
 
   return async (exchange) => {
-    const travelled = await guard(exchange);
-    if (!isRefusal(travelled)) return travelled;
-    const reply = answerProblem(travelled);
-    metrics.requests.inc(reply.status);
-    metrics.refusals.inc(travelled.refused);
-    return exchange.head.origin === undefined ? reply : withCors(reply);
+    try {
+      const travelled = await travel(exchange);
+      return isRefusal(travelled) ? refuse(travelled, exchange.head) : travelled;
+    } catch (error) {
+      const requestId = randomUUID();
+      logger.error({ err: error, requestId }, "upgrade failed unexpectedly");
+      return refuse(somethingWrong, exchange.head, requestId);
+    }
   };
 }
+
+const somethingWrong = refusal(
+  "internal_error",
+  "Something went wrong on our side; tell your operator the requestId",
+);

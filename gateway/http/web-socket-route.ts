@@ -6,7 +6,8 @@ import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSock
 import { isStream, writeReply } from "./write-reply.ts";
 
 /** What the library keeps for each socket. */
-type SocketData = { admitted: Admitted; session: Session | undefined };
+type SocketData = { place: Place };
+type Place = { session: Session | undefined; isClosed: boolean };
 
 /**
  * Messages up to so many times what is allowed are taken in, to be answered with close code 1009. Of a longer one the
@@ -25,6 +26,9 @@ export function webSocketRoute({
   settings: WebSocketSettings;
   onClosed: () => void;
 }): WebSocketBehavior<SocketData> {
+  const opened: WebSocket<SocketData>[] = [];
+  // See `finishUpgrade`: a built-in function need not be compiled when it is called for the first time.
+  const open: (socket: WebSocket<SocketData>) => void = opened.push.bind(opened);
   return {
     maxPayloadLength: oversizeFactor * settings.messageBytesMax,
     idleTimeout: settings.idleTimeoutSeconds,
@@ -33,20 +37,19 @@ export function webSocketRoute({
     maxBackpressure: 0,
     upgrade(res, req, context) {
       if (!asksForWebSocket(req)) req.setYield(true);
-      else answerUpgrade({ res, req, context, upgrade });
+      else answerUpgrade({ res, req, context, upgrade, opened });
     },
-    open(socket) {
-      const data = socket.getUserData();
-      data.session = data.admitted.admission.open(createWire(socket));
-    },
+    open,
     message(socket, message) {
       // The library takes the memory back when this callback returns, hence a copy.
-      socket.getUserData().session?.message(Buffer.from(Buffer.from(message)));
+      socket.getUserData().place.session?.message(Buffer.from(message.slice(0)));
     },
-    ping: (socket) => socket.getUserData().session?.control(),
-    pong: (socket) => socket.getUserData().session?.control(),
+    ping: (socket) => socket.getUserData().place.session?.control(),
+    pong: (socket) => socket.getUserData().place.session?.control(),
     close(socket) {
-      socket.getUserData().session?.closed();
+      const { place } = socket.getUserData();
+      place.isClosed = true;
+      place.session?.closed();
       onClosed();
     },
   };
@@ -66,11 +69,14 @@ function answerUpgrade({
   req,
   context,
   upgrade,
+  opened,
 }: {
   res: HttpResponse;
   req: HttpRequest;
   context: us_socket_context_t;
   upgrade: Upgrade;
+  /** The library's `open` puts the socket here. */
+  opened: WebSocket<SocketData>[];
 }): void {
   let aborted = false;
   res.onAborted(() => {
@@ -87,15 +93,25 @@ function answerUpgrade({
   upgrade({ head, peerAddress }).then((outcome) => {
     if ("admission" in outcome) {
       if (aborted) outcome.admission.giveBack();
-      else {
-        const data: SocketData = { admitted: outcome, session: undefined };
-        res.cork(() => res.upgrade(data, socketKey, outcome.subprotocol, extensions, context));
-      }
+      else finishUpgrade(outcome);
     } else if (!aborted) {
       const body = isStream(outcome.body) ? undefined : outcome.body;
       writeReply({ res, reply: outcome, body, close: true, isHead: false, finish: () => {} });
     }
   });
+
+  /**
+   * Where the upgrade came later than its request, the library's `cork` looks at memory that the upgrade has freed, and
+   * closes the socket without a word where a certain bit there has been written since (uWebSockets pull request 1929).
+   * So nothing that takes memory may happen inside it: the session is opened after it.
+   */
+  function finishUpgrade({ admission, subprotocol }: Admitted): void {
+    const place: Place = { session: undefined, isClosed: false };
+    res.cork(() => res.upgrade({ place }, socketKey, subprotocol, extensions, context));
+    const socket = opened.pop();
+    if (socket === undefined || place.isClosed) admission.giveBack();
+    else place.session = admission.open(createWire(socket));
+  }
 }
 
 /** `getHeader` gives the first of several fields of one name. */

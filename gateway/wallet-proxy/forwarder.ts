@@ -11,6 +11,8 @@ export type Target = {
   name: string;
   /** http:// or https://, without a path. */
   url: string;
+  /** Where WebSockets go, if not to the same port: Besu has another one for them. */
+  webSocketUrl?: string | undefined;
   /** Certificates (PEM) to be trusted instead of the public authorities'. */
   ca?: string | undefined;
   /** Put on each request, whatever the client sent. Asked for each time, since a key may be replaced. */
@@ -95,7 +97,8 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
     join(request, socket, head, onFailure) {
       dropHeaders(request);
       const writtenBefore = socket.bytesWritten;
-      proxy.ws(request, socket, head, { headers: target.headers() }, (error) => {
+      const { url, webSocketUrl = url, headers } = target;
+      proxy.ws(request, socket, head, { target: webSocketUrl, headers: headers() }, (error) => {
         // After the handshake the connection carries frames: what is broken then is just closed.
         if (!socket.destroyed && socket.bytesWritten === writtenBefore) onFailure(failed(error));
       });

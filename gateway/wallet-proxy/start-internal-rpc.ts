@@ -6,12 +6,16 @@ import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
  * node's own methods work through it (`anvil_*`, `evm_*`, `hardhat_*`); pages of other sites do not reach it.
  */
 export function startInternalRpc(
-  { port, nodeUrl }: { port: number; nodeUrl: string },
+  {
+    port,
+    nodeUrl,
+    nodeWebSocketUrl,
+  }: { port: number; nodeUrl: string; nodeWebSocketUrl?: string | undefined },
   { logger }: { logger: Logger },
 ): Promise<RpcProxy> {
   return startRpcProxy({
     port,
-    target: { name: "the dev chain", url: nodeUrl, headers: () => ({}) },
+    target: { name: "the dev chain", url: nodeUrl, webSocketUrl: nodeWebSocketUrl, headers: () => ({}) },
     logger,
   });
 }

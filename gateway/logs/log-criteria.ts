@@ -1,0 +1,73 @@
+import { type Refusal, refusal } from "../refusal.ts";
+
+/**
+ * Which logs are wanted: those of any of `addresses` (none: of every address) that have, at each place of `topics`, one
+ * of its values (`null`: any value). All in lower case.
+ */
+export type LogCriteria = {
+  addresses: readonly string[];
+  topics: readonly (readonly string[] | null)[];
+};
+
+/** What of a log is matched; both in lower case. */
+export type LogPlace = { address: string; topics: readonly string[] };
+
+/** A log has no more (EVM: LOG0 to LOG4). */
+const topicsMax = 4;
+/** Of addresses and topics together: each is hashed once, for the bloom filter. */
+const valuesMax = 1000;
+
+/** Reads `address` and `topics` of a filter object (Ethereum JSON-RPC, `eth_newFilter`). */
+export function readLogCriteria(filter: Readonly<Record<string, unknown>>): LogCriteria | Refusal {
+  const { address = null, topics: places = null } = filter;
+  const addresses = address === null ? [] : readValues(address, addressPattern);
+  if (addresses === undefined) {
+    return refusal(
+      "invalid_params",
+      "address takes an address or an array of addresses, 20 bytes in hex each",
+    );
+  }
+  if (places !== null && (!Array.isArray(places) || places.length > topicsMax)) {
+    return refusal("invalid_params", `topics takes an array of at most ${topicsMax} places`);
+  }
+  const topics: (readonly string[] | null)[] = [];
+  for (const place of places ?? []) {
+    const values = place === null ? [] : readValues(place, topicPattern);
+    if (values === undefined) {
+      return refusal("invalid_params", "A place of topics takes null, 32 bytes in hex, or an array of such");
+    }
+    topics.push(values.length === 0 ? null : values);
+  }
+  const values = topics.reduce((sum, place) => sum + (place?.length ?? 0), addresses.length);
+  if (values > valuesMax) {
+    return refusal("invalid_params", `A filter takes at most ${valuesMax} addresses and topics together`);
+  }
+  return { addresses, topics };
+}
+
+/** A log with fewer topics than there are places does not match, whatever they say: as validators do it. */
+export function matchesLog({ addresses, topics }: LogCriteria, log: LogPlace): boolean {
+  if (addresses.length > 0 && !addresses.includes(log.address)) return false;
+  if (topics.length > log.topics.length) return false;
+  return topics.every((values, place) => values === null || values.includes(log.topics[place] ?? ""));
+}
+
+/** The criteria as members of a filter object. */
+export function criteriaMembers({ addresses, topics }: LogCriteria): Record<string, unknown> {
+  return {
+    ...(addresses.length === 0 ? {} : { address: addresses }),
+    ...(topics.length === 0 ? {} : { topics }),
+  };
+}
+
+const addressPattern = /^0x[0-9a-fA-F]{40}$/;
+const topicPattern = /^0x[0-9a-fA-F]{64}$/;
+
+function readValues(value: unknown, pattern: RegExp): string[] | undefined {
+  const values: string[] = [];
+  for (const one of Array.isArray(value) ? value : [value]) {
+    if (typeof one !== "string" || !pattern.test(one)) return undefined;
+    values.push(one.toLowerCase());
+  }
+  return values;
+}

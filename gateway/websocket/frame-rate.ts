@@ -1,0 +1,20 @@
+/** Counts the frames of one socket; false for one too many within a second that began with the first. */
+export function createFrameRate({
+  perSecondMax,
+  nowMs,
+}: {
+  perSecondMax: number;
+  nowMs: () => number;
+}): () => boolean {
+  let count = 0;
+  let endsAtMs = 0;
+  return () => {
+    const now = nowMs();
+    if (now >= endsAtMs) {
+      endsAtMs = now + 1000;
+      count = 0;
+    }
+    count += 1;
+    return count <= perSecondMax;
+  };
+}

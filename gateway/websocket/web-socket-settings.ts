@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+const bounded = (max: number) => z.int().min(1).max(max);
+
+/** Limits of WebSockets, each explained in `config/gateway.yaml`. */
+export const webSocketSettingsSchema = z.strictObject({
+  connectionsPerKeyMax: bounded(1_000_000).default(100),
+  subscriptionsPerConnectionMax: bounded(100_000).default(100),
+  framesPerSecondMax: bounded(1_000_000).default(2000),
+  framesInFlightMax: bounded(1_000_000).default(2000),
+  messageBytesMax: bounded(64 * 1024 * 1024).default(1024 * 1024),
+  waitingBytesMax: bounded(1024 * 1024 * 1024).default(4 * 1024 * 1024),
+  // The library counts in steps of four seconds, and takes no less than eight and no more than 960.
+  idleTimeoutSeconds: z.int().min(8).max(960).default(120),
+});
+
+export type WebSocketSettings = z.output<typeof webSocketSettingsSchema>;
