@@ -1,0 +1,98 @@
+import { Agent, request } from "undici";
+import { z } from "zod";
+
+export type RpcCall = { method: string; params: readonly unknown[] };
+export type RpcError = { code: number; message: string };
+export type RpcAnswer = { result: unknown } | { error: RpcError };
+
+export type RpcClient = ReturnType<typeof createRpcClient>;
+
+/** A block with all its transactions stays below it. */
+const answerBytesMax = 32 * 1024 * 1024;
+/** The gateway takes arrays up to 100. */
+const arrayMax = 100;
+
+/**
+ * JSON-RPC towards the chain: the gateway with a service key, or a node. Errors that the node answers are values; a node
+ * that does not answer, or with something else, throws ChainUnavailableError. Nothing is asked twice.
+ */
+export function createRpcClient({
+  url,
+  apiKey,
+  timeoutMs,
+}: {
+  url: string;
+  /** Empty: the node takes none. */
+  apiKey: string;
+  timeoutMs: number;
+}) {
+  const dispatcher = new Agent({ maxResponseSize: answerBytesMax, connectTimeout: timeoutMs });
+  const headers = { "content-type": "application/json", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) };
+  let lastId = 0;
+
+  async function post(body: unknown): Promise<unknown> {
+    try {
+      const response = await request(url, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+        dispatcher,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return await response.body.json();
+    } catch (cause) {
+      throw new ChainUnavailableError("the node does not answer", { cause });
+    }
+  }
+
+  async function askArray(calls: readonly RpcCall[]): Promise<RpcAnswer[]> {
+    const bodies = calls.map(({ method, params }) => {
+      lastId += 1;
+      return { jsonrpc: "2.0", id: lastId, method, params };
+    });
+    const parsed = z.array(answerSchema).safeParse(await post(bodies));
+    if (!parsed.success)
+      throw new ChainUnavailableError("the node answers with something that is no JSON-RPC");
+    const byId = new Map(parsed.data.map((answer) => [answer.id, answer]));
+    return bodies.map(({ id }) => toAnswer(byId.get(id)));
+  }
+
+  return {
+    async ask(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
+      lastId += 1;
+      const id = lastId;
+      const parsed = answerSchema.safeParse(await post({ jsonrpc: "2.0", id, method, params }));
+      return toAnswer(parsed.success && parsed.data.id === id ? parsed.data : undefined);
+    },
+
+    /** Several calls in arrays; the answers in the calls' order. */
+    async askAll(calls: readonly RpcCall[]): Promise<RpcAnswer[]> {
+      const answers: RpcAnswer[] = [];
+      for (let at = 0; at < calls.length; at += arrayMax) {
+        answers.push(...(await askArray(calls.slice(at, at + arrayMax))));
+      }
+      return answers;
+    },
+
+    stop: () => dispatcher.destroy(),
+  };
+}
+
+const answerSchema = z.object({
+  id: z.number().nullable(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
+
+function toAnswer(answer: z.output<typeof answerSchema> | undefined): RpcAnswer {
+  if (answer?.error !== undefined) return { error: answer.error };
+  if (answer === undefined || answer.result === undefined) {
+    throw new ChainUnavailableError("the node left a call without an answer");
+  }
+  return { result: answer.result };
+}
+
+/** The chain could not be asked, or what it said could not be used. It may have carried out what it was sent. */
+export class ChainUnavailableError extends Error {
+  override readonly name = "ChainUnavailableError";
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { createMinedSearch } from "./mined-search.ts";
+import { ChainUnavailableError, type RpcAnswer, type RpcClient } from "./rpc-client.ts";
+import { bytes, hash, hexQuantity, quantity } from "./rpc-values.ts";
+
+/** The wallet as it is after one block. */
+export type WalletSnapshot = {
+  genesisHash: string;
+  height: number;
+  balanceWei: bigint;
+  /** Transactions of the wallet that are mined: the next nonce. */
+  nonce: number;
+};
+
+export type Receipt = { blockNumber: number; succeeded: boolean };
+
+/**
+ * `accepted`: the node has it. `nonce used`: a transaction of this nonce is mined, ours or another. `refused`: the node
+ * does not want it, and says why; it was never in its pool.
+ */
+export type SendOutcome = { outcome: "accepted" | "nonce used" } | { outcome: "refused"; why: string };
+
+export type WalletChain = ReturnType<typeof createWalletChain>;
+
+/**
+ * What the faucet asks of the chain about its wallet. Questions about state name the block, so that a node that is
+ * behind says that it does not have it instead of telling of another time. Throws ChainUnavailableError where the node
+ * does not answer or is behind.
+ */
+export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: string }) {
+  const search = createMinedSearch({ rpc, wallet });
+
+  return {
+    async snapshot(): Promise<WalletSnapshot> {
+      const [latest, genesis] = await rpc.askAll([
+        { method: "eth_getBlockByNumber", params: ["latest", false] },
+        { method: "eth_getBlockByNumber", params: ["0x0", false] },
+      ]);
+      const { number: height } = read(latest, headerSchema);
+      const at = hexQuantity(height);
+      const [balance, nonce] = await rpc.askAll([
+        { method: "eth_getBalance", params: [wallet, at] },
+        { method: "eth_getTransactionCount", params: [wallet, at] },
+      ]);
+      return {
+        genesisHash: read(genesis, headerSchema).hash,
+        height,
+        balanceWei: read(balance, weiSchema),
+        nonce: read(nonce, quantity),
+      };
+    },
+
+    /** The next nonce with what waits in the node's pool. */
+    async pendingNonce(): Promise<number> {
+      return read(await rpc.ask("eth_getTransactionCount", [wallet, "pending"]), quantity);
+    },
+
+    /** The receipts that the node has, by transaction hash. One that is missing proves nothing. */
+    async receipts(hashes: readonly string[]): Promise<Map<string, Receipt>> {
+      const answers = await rpc.askAll(
+        hashes.map((txHash) => ({ method: "eth_getTransactionReceipt", params: [txHash] })),
+      );
+      const found = new Map<string, Receipt>();
+      for (const [index, txHash] of hashes.entries()) {
+        const receipt = read(answers[index], receiptSchema.nullable());
+        if (receipt?.transactionHash === txHash) {
+          found.set(txHash, { blockNumber: receipt.blockNumber, succeeded: receipt.status === 1 });
+        }
+      }
+      return found;
+    },
+
+    /** Which of these addresses hold code. */
+    async contracts(addresses: readonly string[]): Promise<Set<string>> {
+      const answers = await rpc.askAll(
+        addresses.map((address) => ({ method: "eth_getCode", params: [address, "latest"] })),
+      );
+      return new Set(addresses.filter((_, index) => read(answers[index], bytes) !== "0x"));
+    },
+
+    async send(raw: string): Promise<SendOutcome> {
+      const answer = await rpc.ask("eth_sendRawTransaction", [raw]);
+      if ("result" in answer) return { outcome: "accepted" };
+      const { message } = answer.error;
+      // Besu says "Known transaction", geth and anvil "already known" or "transaction already imported".
+      if (/known transaction|already known|already imported/i.test(message)) return { outcome: "accepted" };
+      if (/nonce too low/i.test(message)) return { outcome: "nonce used" };
+      return { outcome: "refused", why: message };
+    },
+
+    /** The wallet's transaction of this nonce, where a block up to `height` has it and the node can tell. */
+    minedAt: search.minedAt,
+  };
+}
+
+const headerSchema = z.object({ number: quantity, hash });
+const weiSchema = z.string().transform((text) => BigInt(text));
+const receiptSchema = z.object({ transactionHash: hash, blockNumber: quantity, status: quantity });
+
+function read<Schema extends z.ZodType>(answer: RpcAnswer | undefined, schema: Schema): z.output<Schema> {
+  const parsed =
+    answer !== undefined && "result" in answer
+      ? schema.safeParse(answer.result)
+      : { success: false as const };
+  if (parsed.success) return parsed.data;
+  const why = answer !== undefined && "error" in answer ? answer.error.message : "not of the expected form";
+  throw new ChainUnavailableError(`the node's answer cannot be used: ${why}`);
+}

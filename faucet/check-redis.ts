@@ -1,0 +1,15 @@
+import type { Redis } from "ioredis";
+
+/** Why what Redis is told may be gone after a crash of it; `undefined` where it is safe. */
+export async function redisDoubt(redis: Redis): Promise<string | undefined> {
+  const persistence = await redis.info("persistence").catch(() => "");
+  if (persistence === "") return "whether Redis keeps an append-only file cannot be asked";
+  if (!/^aof_enabled:1\r?$/m.test(persistence)) return "Redis keeps no append-only file (appendonly is off)";
+  // Hosted ones forbid CONFIG.
+  const answer = await redis.config("GET", "appendfsync").catch(() => undefined);
+  const [, mode] = Array.isArray(answer) ? answer : [];
+  if (mode === undefined) return "whether Redis writes its append-only file at once cannot be asked";
+  return mode === "always"
+    ? undefined
+    : `Redis writes its append-only file late (appendfsync ${mode}, not always)`;
+}

@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import type { Redis } from "ioredis";
+import { z } from "zod";
+import { runScript } from "../../lib/key-store/run-script.ts";
+import {
+  faucetClaimKey,
+  faucetIdempotencyKey,
+  faucetLimitKey,
+  faucetNonceKey,
+  faucetOpenKey,
+  faucetPausedKey,
+  faucetQueueKey,
+} from "../../lib/redis-keys.ts";
+import { admitScript } from "./admission-script.ts";
+import { type Claim, parseClaim } from "./claim.ts";
+
+export type ClaimLimits = {
+  perAddress: number;
+  perClient: number;
+  perTeam: number;
+  overall: number;
+  windowMs: number;
+};
+
+export type LimitName = "address" | "scope" | "all";
+
+/** How far a limit is used: claims that count in it, and the time until one less does. */
+export type Standing = { limit: number; used: number; resetMs: number };
+
+export type Standings = { address: Standing; scope: Standing };
+
+export type AdmitResult =
+  | { outcome: "accepted"; claim: Claim; standings: Standings }
+  | { outcome: "repeated"; claim: Claim; standings: Standings }
+  | { outcome: "limited"; limit: LimitName; waitMs: number; standings: Standings }
+  | { outcome: "reused" | "paused" | "starting" | "full" | "empty"; standings: Standings };
+
+/** In whose name a claim is made, beside its address: a client by its address, or a team of the gateway. */
+export type ClaimScope = { kind: "client" | "team"; name: string };
+
+export type Admission = ReturnType<typeof createAdmission>;
+
+/**
+ * Takes claims into Redis. The limits are sliding windows: each claim counts for `windowMs` from the moment it was taken,
+ * by Redis's clock (a test injects `now`, Unix milliseconds).
+ *
+ * Rejects with ioredis's error where Redis does not answer; the claim may then have been taken or not.
+ */
+export function createAdmission({
+  redis,
+  limits,
+  queueMax,
+  idempotencyMs,
+  now,
+}: {
+  redis: Redis;
+  limits: ClaimLimits;
+  queueMax: number;
+  idempotencyMs: number;
+  now?: (() => number) | undefined;
+}) {
+  const find = async (id: string) => parseClaim(await redis.hgetall(faucetClaimKey(id)));
+
+  return {
+    find,
+
+    /** `affordable`: how many claims of this amount the wallet could pay if none were open. */
+    async admit({
+      id,
+      address,
+      amountWei,
+      scope,
+      recipientChecked,
+      affordable,
+      idempotencyKey,
+    }: {
+      id: string;
+      address: string;
+      amountWei: bigint;
+      scope: ClaimScope;
+      recipientChecked: boolean;
+      affordable: number;
+      idempotencyKey: string | undefined;
+    }): Promise<AdmitResult> {
+      const scopeName = `${scope.kind}:${scope.name}`;
+      const perScope = scope.kind === "team" ? limits.perTeam : limits.perClient;
+      const fingerprint = address.toLowerCase();
+      const record = {
+        address,
+        amountWei: String(amountWei),
+        scope: scopeName,
+        recipientChecked: recipientChecked ? "1" : "0",
+      };
+      const answer = answerSchema.parse(
+        await runScript({
+          redis,
+          script: admitScript,
+          keys: [
+            faucetClaimKey(id),
+            faucetQueueKey,
+            faucetOpenKey,
+            faucetPausedKey,
+            faucetNonceKey,
+            faucetIdempotencyKey(sha256(`${scopeName} ${idempotencyKey ?? ""}`)),
+            faucetLimitKey(`address:${fingerprint}`),
+            faucetLimitKey(scopeName),
+            faucetLimitKey("all"),
+          ],
+          args: [
+            now?.() ?? "",
+            limits.windowMs,
+            limits.perAddress,
+            perScope,
+            limits.overall,
+            queueMax,
+            affordable,
+            idempotencyKey === undefined ? 0 : idempotencyMs,
+            fingerprint,
+            id,
+            ...Object.entries(record).flat(),
+          ],
+        }),
+      );
+      const [outcome, detail, waitMs, ofAddress, ofScope] = answer;
+      const standings = {
+        address: { limit: limits.perAddress, used: ofAddress[0], resetMs: ofAddress[1] },
+        scope: { limit: perScope, used: ofScope[0], resetMs: ofScope[1] },
+      };
+      if (outcome === "limited") return { outcome, limit: limitNameSchema.parse(detail), waitMs, standings };
+      if (outcome !== "accepted" && outcome !== "repeated") return { outcome, standings };
+      const claim = await find(outcome === "accepted" ? id : detail);
+      if (claim === undefined) throw new Error(`the claim ${detail} is gone before its idempotency key`);
+      return { outcome, claim, standings };
+    },
+
+    /** How the faucet stands: claims waiting for a signature, signed ones under way, claims that count today. */
+    async counts() {
+      const [waiting, open, inWindow, pausedSinceMs] = await Promise.all([
+        redis.llen(faucetQueueKey),
+        redis.zcard(faucetOpenKey),
+        redis.zcount(faucetLimitKey("all"), now?.() ?? Date.now(), "+inf"),
+        redis.get(faucetPausedKey),
+      ]);
+      return { waiting, open, inWindow, paused: pausedSinceMs !== null };
+    },
+  };
+}
+
+const limitNameSchema = z.enum(["address", "scope", "all"]);
+const standingSchema = z.tuple([z.number(), z.number()]);
+const answerSchema = z.tuple([
+  z.enum(["accepted", "repeated", "reused", "paused", "starting", "full", "empty", "limited"]),
+  z.string(),
+  z.number(),
+  standingSchema,
+  standingSchema,
+]);
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

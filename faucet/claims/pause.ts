@@ -1,0 +1,17 @@
+import type { Redis } from "ioredis";
+import { faucetPausedKey } from "../../lib/redis-keys.ts";
+
+/** The operators' switch, for all replicas: while it is set, no claim is taken and none that waits is signed. */
+export function createPause({ redis }: { redis: Redis }) {
+  return {
+    /** `false` where it was paused already. */
+    async pause(): Promise<boolean> {
+      return (await redis.set(faucetPausedKey, String(Date.now()), "NX")) === "OK";
+    },
+
+    /** `false` where it was not paused. */
+    async resume(): Promise<boolean> {
+      return (await redis.del(faucetPausedKey)) === 1;
+    },
+  };
+}

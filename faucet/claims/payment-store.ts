@@ -1,0 +1,218 @@
+import type { Redis } from "ioredis";
+import { runScript, type Script } from "../../lib/key-store/run-script.ts";
+import {
+  faucetChainKey,
+  faucetClaimKey,
+  faucetLeaderKey,
+  faucetLimitKey,
+  faucetNonceKey,
+  faucetOpenKey,
+  faucetPaidKey,
+  faucetPausedKey,
+  faucetQueueKey,
+  faucetWalletKey,
+} from "../../lib/redis-keys.ts";
+import { type Claim, isSigned, parseClaim, type SignedClaim } from "./claim.ts";
+import {
+  broadcastScript,
+  endScript,
+  giveUpScript,
+  moveNonceScript,
+  reopenScript,
+  requeueScript,
+  restoreScript,
+  signScript,
+} from "./payment-scripts.ts";
+
+/** Ended payments that are remembered by nonce: more than a dev chain forgets when it is killed. */
+const paidMax = 1000;
+
+export type PaymentStore = ReturnType<typeof createPaymentStore>;
+
+/** A payment as it stands on the chain. */
+export type MinedPayment = {
+  claimId: string;
+  address: string;
+  amountWei: bigint;
+  nonce: number;
+  txHash: string;
+  blockNumber: number;
+  minedAtMs: number;
+};
+
+/**
+ * What the replica that pays reads and changes. Every change carries its fencing number, and throws LeadershipLostError
+ * where another replica holds a later one; `false` says that the claim or the nonce was not as expected, and that
+ * nothing was changed.
+ */
+export function createPaymentStore({
+  redis,
+  recordsKeptMs,
+  windowMs,
+  now,
+}: {
+  redis: Redis;
+  recordsKeptMs: number;
+  windowMs: number;
+  now?: (() => number) | undefined;
+}) {
+  const testTime = () => now?.() ?? "";
+
+  async function change(
+    fence: string,
+    { script, keys, args }: { script: Script; keys: readonly string[]; args: readonly (string | number)[] },
+  ): Promise<boolean> {
+    const answer = await runScript({
+      redis,
+      script,
+      keys: [faucetLeaderKey, ...keys],
+      args: [fence, ...args],
+    });
+    if (answer === "not leader") throw new LeadershipLostError();
+    return answer === "done";
+  }
+
+  async function read(ids: readonly string[]): Promise<Claim[]> {
+    const records = await Promise.all(ids.map((id) => redis.hgetall(faucetClaimKey(id))));
+    return records.flatMap((fields) => parseClaim(fields) ?? []);
+  }
+
+  function end(
+    fence: string,
+    { id, txHash = "", scope, address }: Claim,
+    { status, reason = "", block = "" }: { status: Claim["status"]; reason?: string; block?: number | "" },
+  ): Promise<boolean> {
+    return change(fence, {
+      script: endScript,
+      keys: [
+        faucetClaimKey(id),
+        faucetQueueKey,
+        faucetOpenKey,
+        faucetPaidKey,
+        ...[`address:${address.toLowerCase()}`, scope, "all"].map(faucetLimitKey),
+      ],
+      args: [testTime(), id, txHash, status, reason, block, recordsKeptMs, paidMax],
+    });
+  }
+
+  return {
+    /** The claims that wait longest, at most so many. */
+    waiting: async (most: number) =>
+      most === 0 ? [] : read(await redis.lrange(faucetQueueKey, 0, most - 1)),
+
+    /** Claims that are signed and not ended, in the order of their nonces. */
+    open: async (): Promise<SignedClaim[]> =>
+      (await read(await redis.zrange(faucetOpenKey, "0", "-1"))).filter(isSigned),
+
+    /** The ended payments that are remembered, from this nonce on. */
+    paidFrom: async (nonce: number): Promise<SignedClaim[]> =>
+      (await read(await redis.zrange(faucetPaidKey, String(nonce), "+inf", "BYSCORE"))).filter(isSigned),
+
+    /** The ended payment of the highest nonce. */
+    lastPaid: async (): Promise<SignedClaim | undefined> =>
+      (await read(await redis.zrange(faucetPaidKey, "-1", "-1"))).find(isSigned),
+
+    async isPaused(): Promise<boolean> {
+      return (await redis.exists(faucetPausedKey)) === 1;
+    },
+
+    /** The nonce of the next signature; `undefined` until the chain was looked through. */
+    async nonce(): Promise<number | undefined> {
+      const text = await redis.get(faucetNonceKey);
+      return text === null ? undefined : Number(text);
+    },
+
+    moveNonce: (fence: string, { from, to }: { from: number | undefined; to: number }) =>
+      change(fence, { script: moveNonceScript, keys: [faucetNonceKey], args: [from ?? "", to] }),
+
+    sign: (
+      fence: string,
+      { id, nonce, raw, txHash }: { id: string; nonce: number; raw: string; txHash: string },
+    ) =>
+      change(fence, {
+        script: signScript,
+        keys: [faucetClaimKey(id), faucetQueueKey, faucetOpenKey, faucetNonceKey, faucetPausedKey],
+        args: [id, nonce, raw, txHash],
+      }),
+
+    markBroadcast: (fence: string, { id, txHash }: SignedClaim) =>
+      change(fence, { script: broadcastScript, keys: [faucetClaimKey(id)], args: [txHash] }),
+
+    giveUp: (fence: string, { id, txHash }: SignedClaim, { reason }: { reason: string }) =>
+      change(fence, { script: giveUpScript, keys: [faucetClaimKey(id)], args: [txHash, reason] }),
+
+    confirm: (fence: string, claim: SignedClaim, { block }: { block: number }) =>
+      end(fence, claim, { status: "confirmed", block }),
+
+    refuse: (fence: string, claim: Claim, { reason, block }: { reason: string; block?: number }) =>
+      end(fence, claim, { status: "refused", reason, ...(block === undefined ? {} : { block }) }),
+
+    requeue: (fence: string, { id, txHash }: SignedClaim) =>
+      change(fence, {
+        script: requeueScript,
+        keys: [faucetClaimKey(id), faucetQueueKey, faucetOpenKey],
+        args: [id, txHash],
+      }),
+
+    reopen: (fence: string, { id, nonce }: SignedClaim) =>
+      change(fence, {
+        script: reopenScript,
+        keys: [faucetClaimKey(id), faucetOpenKey, faucetPaidKey],
+        args: [id, nonce],
+      }),
+
+    restore(fence: string, payment: MinedPayment): Promise<boolean> {
+      const { claimId, address, amountWei, nonce, txHash, blockNumber, minedAtMs } = payment;
+      const record = {
+        address,
+        amountWei: String(amountWei),
+        createdAtMs: minedAtMs,
+        scope: "chain",
+        recipientChecked: 1,
+        txHash,
+        blockNumber,
+      };
+      return change(fence, {
+        script: restoreScript,
+        keys: [
+          faucetClaimKey(claimId),
+          faucetQueueKey,
+          faucetOpenKey,
+          ...[`address:${address.toLowerCase()}`, "all"].map(faucetLimitKey),
+        ],
+        args: [
+          testTime(),
+          claimId,
+          nonce,
+          minedAtMs + windowMs,
+          recordsKeptMs,
+          windowMs,
+          ...Object.entries(record).flat(),
+        ],
+      });
+    },
+
+    /** What nonce and claims belong to; `undefined` in an empty Redis. */
+    async chain(): Promise<{ genesisHash: string; wallet: string } | undefined> {
+      const { genesisHash, wallet } = await redis.hgetall(faucetChainKey);
+      return genesisHash === undefined || wallet === undefined ? undefined : { genesisHash, wallet };
+    },
+
+    async bindChain(chain: { genesisHash: string; wallet: string }): Promise<void> {
+      await redis.hset(faucetChainKey, chain);
+    },
+
+    async publishWallet(seen: { balanceWei: bigint; height: number; atMs: number }): Promise<void> {
+      await redis.hset(faucetWalletKey, { ...seen, balanceWei: String(seen.balanceWei) });
+    },
+  };
+}
+
+/** Another replica pays. Whatever this one was about to do is to be dropped. */
+export class LeadershipLostError extends Error {
+  override readonly name = "LeadershipLostError";
+
+  constructor() {
+    super("another replica has become the leader");
+  }
+}

@@ -1,0 +1,159 @@
+import { dirname, resolve } from "node:path";
+import { isHexString, parseEther } from "ethers";
+import { z } from "zod";
+import { createClientAddress } from "../lib/client-address.ts";
+import { readConfig } from "../lib/read-config.ts";
+import type { WalletSource } from "./wallet.ts";
+
+export type FaucetConfig = Omit<z.output<typeof configSchema>, "wallet"> & { wallet: WalletSource };
+
+/**
+ * Reads `config/faucet.yaml` or another file of its shape; paths in it count from its folder. `profile` overrides what
+ * the file says.
+ * @throws ConfigError naming file, line, key and what was expected.
+ */
+export function readFaucetConfig({
+  file,
+  env,
+  profile,
+}: {
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+  profile?: string | undefined;
+}): FaucetConfig {
+  const overrides = profile === undefined ? {} : { profile };
+  const config = readConfig({ file, schema: configSchema, env, overrides });
+  const { developmentKey, keystoreFile, passwordFile, password } = config.wallet;
+  const path = (name: string) => (name === "" ? "" : resolve(dirname(file), name));
+  return {
+    ...config,
+    allowlistFile: path(config.allowlistFile),
+    wallet:
+      keystoreFile === ""
+        ? { kind: "development", privateKey: developmentKey }
+        : { kind: "keystore", file: path(keystoreFile), passwordFile: path(passwordFile), password },
+  };
+}
+
+const port = z.int("a port, 0 to 65535, was expected").min(0, "a port, 0 to 65535, was expected").max(65535);
+const bounded = (max: number) => z.int().min(1).max(max);
+const dayMs = 86_400_000;
+
+const url = (protocols: readonly string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")} was expected`,
+  });
+const webAddress = url(["http:", "https:"]);
+
+/** An amount of tokens as a person writes it ("10", 0.5), in wei. */
+export const tokens = z.union([z.string(), z.number()]).transform((value, context) => {
+  try {
+    const wei = parseEther(String(value));
+    if (wei > 0n) return wei;
+  } catch {
+    // Said below.
+  }
+  context.addIssue("an amount of tokens above 0, with at most 18 decimals, was expected");
+  return z.NEVER;
+});
+
+const gweiInWei = 1_000_000_000n;
+
+const addressRange = z.string().refine(
+  (text) => {
+    try {
+      createClientAddress({ trustedProxies: [text] });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  { error: "an address or a CIDR range such as 10.0.0.0/8 was expected" },
+);
+
+const walletSchema = z.strictObject({
+  keystoreFile: z.string().default(""),
+  passwordFile: z.string().default(""),
+  password: z.string().default(""),
+  developmentKey: z
+    .string()
+    .refine((text) => text === "" || isHexString(text, 32), "a private key (0x and 64 digits) was expected")
+    .default(""),
+});
+
+const configSchema = z
+  .strictObject({
+    profile: z.enum(["development", "production"]).default("development"),
+    host: z.string().default("127.0.0.1"),
+    port: port.default(4001),
+    private: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(4002) }).prefault({}),
+    ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(5001) }).prefault({}),
+    redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
+    redisCommandTimeoutMs: bounded(10_000).default(1000),
+    upstream: webAddress.default("http://127.0.0.1:8545"),
+    upstreamApiKey: z.string().default(""),
+    upstreamTimeoutMs: bounded(60_000).default(5000),
+    trustedProxies: z.array(addressRange).max(256).default([]),
+    allowlistFile: z.string().default("faucet-allowlist.yaml"),
+    allowlistPollMs: bounded(60_000).default(1000),
+    amount: tokens.prefault("10"),
+    lowBalance: tokens.prefault("1000"),
+    limits: z
+      .strictObject({
+        perAddress: bounded(1000).default(1),
+        perClient: bounded(100_000).default(5),
+        perTeam: bounded(100_000).default(50),
+        overall: bounded(1_000_000).default(1000),
+        windowMs: bounded(31 * dayMs).default(dayMs),
+      })
+      .prefault({}),
+    bodyBytesMax: bounded(64 * 1024).default(4096),
+    queueMax: bounded(100_000).default(1000),
+    inFlightMax: bounded(190).default(150),
+    idempotencyMs: bounded(31 * dayMs).default(dayMs),
+    recordsKeptMs: bounded(366 * dayMs).default(7 * dayMs),
+    pollMs: bounded(60_000).default(250),
+    idlePollMs: bounded(60_000).default(2000),
+    resendAfterMs: bounded(600_000).default(10_000),
+    giveUpAfterMs: bounded(600_000).default(30_000),
+    leaderMs: bounded(60_000).default(3000),
+    wallet: walletSchema,
+    fees: z
+      .strictObject({
+        gasLimit: z.int().min(21_320).max(10_000_000).default(40_000),
+        maxFeePerGasGwei: z.int().min(0).max(1_000_000).default(1),
+        maxPriorityFeePerGasGwei: z.int().min(0).max(1_000_000).default(0),
+      })
+      .prefault({})
+      .transform(({ gasLimit, maxFeePerGasGwei, maxPriorityFeePerGasGwei }) => ({
+        gasLimit,
+        maxFeePerGasWei: BigInt(maxFeePerGasGwei) * gweiInWei,
+        maxPriorityFeePerGasWei: BigInt(maxPriorityFeePerGasGwei) * gweiInWei,
+      })),
+    walletRpcUrl: webAddress.default("http://127.0.0.1:8541/"),
+    explorerUrl: z.literal("").or(webAddress).default(""),
+    log: z
+      .strictObject({
+        level: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
+        format: z.enum(["json", "pretty"]).default("json"),
+      })
+      .prefault({}),
+  })
+  .check(({ value, issues }) => {
+    const { keystoreFile, developmentKey } = value.wallet;
+    const issue = (path: string[], message: string) =>
+      issues.push({ code: "custom", input: undefined, path, message });
+    if (keystoreFile === "" && developmentKey === "") {
+      issue(["wallet"], "a keystoreFile was expected, or in the development profile a developmentKey");
+    }
+    if (value.profile === "production" && keystoreFile === "" && developmentKey !== "") {
+      issue(
+        ["wallet", "developmentKey"],
+        "the production profile takes an encrypted keystore only: this key stands in a file in the clear",
+      );
+    }
+    if (value.recordsKeptMs < Math.max(value.idempotencyMs, value.limits.windowMs)) {
+      issue(["recordsKeptMs"], "at least idempotencyMs and limits.windowMs were expected");
+    }
+    if (value.idlePollMs < value.pollMs) issue(["idlePollMs"], "at least pollMs was expected");
+  });

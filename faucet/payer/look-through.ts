@@ -1,0 +1,56 @@
+import { getAddress } from "ethers";
+import type { MinedTransaction } from "../chain/mined-search.ts";
+import { claimIdOf } from "../chain/payment-data.ts";
+import { ChainUnavailableError } from "../chain/rpc-client.ts";
+import type { Round } from "./payer-context.ts";
+
+/** Nonces that are looked at: with the default cap of a day, all payments of that day. */
+const lookedAtMax = 1000;
+
+/**
+ * Looks through the wallet's mined transactions from nonce `before` down to `from` and writes those that pay a claim and
+ * that Redis does not know into Redis, so that they count in the limits and are never paid again. Ends early at
+ * transactions older than the limits' window. `complete: false` where the node could not tell all of them.
+ */
+export async function lookThrough(
+  round: Round,
+  { from, before }: { from: number; before: number },
+): Promise<{ complete: boolean; restored: number }> {
+  let restored = 0;
+  for (let nonce = before - 1; nonce >= Math.max(from, before - lookedAtMax); nonce -= 1) {
+    const mined = await round.chain.minedAt({ nonce, height: round.snapshot.height });
+    if (mined === undefined) return { complete: false, restored };
+    if (mined.minedAtMs + round.windowMs < round.now()) break;
+    if (await restorePayment(round, mined)) restored += 1;
+  }
+  return { complete: true, restored };
+}
+
+/** Writes a payment that was found on the chain into Redis. `false` where it is none, or known already. */
+export async function restorePayment(round: Round, mined: MinedTransaction): Promise<boolean> {
+  const claimId = claimIdOf(mined.data);
+  if (claimId === undefined) return false;
+  const receipt = (await round.chain.receipts([mined.hash])).get(mined.hash);
+  if (receipt === undefined)
+    throw new ChainUnavailableError("the node has no receipt of a mined transaction");
+  // A payment that its recipient reverted paid nobody.
+  if (!receipt.succeeded) return false;
+  await round.atPoint("before restore");
+  const isNew = await round.store.restore(round.fence, {
+    claimId,
+    address: getAddress(mined.to),
+    amountWei: mined.valueWei,
+    nonce: mined.nonce,
+    txHash: mined.hash,
+    blockNumber: mined.blockNumber,
+    minedAtMs: mined.minedAtMs,
+  });
+  if (isNew) {
+    round.metrics.restored.inc();
+    round.logger.warn(
+      { claim: claimId, txHash: mined.hash },
+      "a payment on the chain was unknown to Redis; it is now known",
+    );
+  }
+  return isNew;
+}

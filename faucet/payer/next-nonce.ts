@@ -1,0 +1,86 @@
+import { lookThrough } from "./look-through.ts";
+import type { Round } from "./payer-context.ts";
+
+/** How long transactions of the wallet that Redis does not know are waited for to be mined, and a node that can tell. */
+const patienceMs = 30_000;
+
+/**
+ * Finds the nonce of the next signature: the one that Redis holds, unless the chain is further, because somebody else
+ * uses the wallet, or because Redis has lost something. Then what is on the chain is looked at first. A nonce never goes
+ * back.
+ */
+export function createNextNonce({ now }: { now: () => number }) {
+  const look = createPatience({ now });
+  const pool = createPatience({ now });
+
+  /** The chain's nonce for a Redis that has none. */
+  async function first(round: Round): Promise<number | undefined> {
+    const { chain, store, fence, snapshot, logger } = round;
+    // What waits in a pool was sent by a faucet whose Redis is lost: signed once more, its nonce would replace it.
+    if ((await chain.pendingNonce()) > snapshot.nonce && look.isLeft()) return undefined;
+    const { complete, restored } = await lookThrough(round, { from: 0, before: snapshot.nonce });
+    if (!complete && look.isLeft()) return undefined;
+    if (!complete) {
+      logger.warn(
+        "the node cannot tell all payments of the last day: some addresses may claim again too early",
+      );
+    }
+    await round.atPoint("before first nonce");
+    await store.bindChain({ genesisHash: round.genesisHash, wallet: round.wallet.address });
+    const moved = await store.moveNonce(fence, { from: undefined, to: snapshot.nonce });
+    if (!moved) return undefined;
+    logger.info({ nonce: snapshot.nonce, restored }, "the wallet's nonce was taken from the chain");
+    return snapshot.nonce;
+  }
+
+  /** The chain is further than Redis: nonces were used that Redis does not know. */
+  async function further(round: Round, known: number): Promise<number | undefined> {
+    const { store, fence, snapshot, logger, metrics } = round;
+    const { complete, restored } = await lookThrough(round, { from: known, before: snapshot.nonce });
+    if (!complete && look.isLeft()) return undefined;
+    if (!(await store.moveNonce(fence, { from: known, to: snapshot.nonce }))) return undefined;
+    const outside = snapshot.nonce - known - restored;
+    metrics.outsideNonces.inc(outside);
+    logger.warn({ from: known, to: snapshot.nonce, outside }, "the wallet was used from outside the faucet");
+    return snapshot.nonce;
+  }
+
+  return {
+    /** `undefined`: not to be told yet, nothing is to be signed in this round. */
+    async find(round: Round): Promise<number | undefined> {
+      const known = await round.store.nonce();
+      const isCurrent = known !== undefined && round.snapshot.nonce <= known;
+      const nonce = isCurrent
+        ? known
+        : known === undefined
+          ? await first(round)
+          : await further(round, known);
+      if (nonce !== undefined) look.renew();
+      return nonce;
+    },
+
+    /**
+     * Whether `nonce` may be signed. Not while the node holds a transaction at it: somebody else sent it, or a faucet whose
+     * Redis has lost the signature, and once it is mined `find` tells which. One that is never mined is replaced in the end.
+     */
+    async isFree({ chain }: Round, nonce: number): Promise<boolean> {
+      if ((await chain.pendingNonce()) > nonce && pool.isLeft()) return false;
+      pool.renew();
+      return true;
+    },
+  };
+}
+
+/** Patience that begins when it is first asked for, and lasts `patienceMs`. */
+function createPatience({ now }: { now: () => number }) {
+  let sinceMs: number | undefined;
+  return {
+    isLeft(): boolean {
+      sinceMs ??= now();
+      return now() - sinceMs < patienceMs;
+    },
+    renew(): void {
+      sinceMs = undefined;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Logger } from "pino";
+import type { WalletChain, WalletSnapshot } from "../chain/wallet-chain.ts";
+import type { PaymentStore } from "../claims/payment-store.ts";
+import type { FaucetMetrics } from "../metrics.ts";
+import type { FaucetWallet } from "../wallet.ts";
+
+/** Where a payment can be cut short; the crash tests end the process there. */
+export type PayPoint =
+  | "before sign"
+  | "after sign"
+  | "before send"
+  | "after send"
+  | "after mark"
+  | "before end"
+  | "after end"
+  | "before restore"
+  | "before first nonce";
+
+export type PayerContext = {
+  store: PaymentStore;
+  chain: WalletChain;
+  wallet: FaucetWallet;
+  /** The network that nonce and claims belong to. */
+  genesisHash: string;
+  /** Signed claims under way at once. Besu keeps 200 nonces ahead of one sender's. */
+  inFlightMax: number;
+  /** For how long a node may refuse a payment before its claim is given up. */
+  giveUpAfterMs: number;
+  windowMs: number;
+  metrics: FaucetMetrics;
+  logger: Logger;
+  now: () => number;
+  atPoint: (point: PayPoint) => void | Promise<void>;
+};
+
+/** One look at Redis and the chain, by the replica that holds this fencing number. */
+export type Round = PayerContext & { fence: string; snapshot: WalletSnapshot };

@@ -1,0 +1,26 @@
+import type { ErrorCondition } from "../lib/errors.ts";
+import type { FieldError } from "../lib/problem.ts";
+import type { Standings } from "./claims/admission.ts";
+
+/** A request that is not carried out, and what the client is told. A value, not an exception. */
+export type Refusal = {
+  refused: ErrorCondition;
+  /** What is wrong and what to do about it. Never an inner error's text. */
+  detail: string;
+  errors?: readonly FieldError[];
+  /** When another try makes sense. */
+  retryAfterMs?: number;
+  standings?: Standings;
+};
+
+export function refusal(
+  refused: ErrorCondition,
+  detail: string,
+  more: Omit<Refusal, "refused" | "detail"> = {},
+): Refusal {
+  return { refused, detail, ...more };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return "refused" in value;
+}

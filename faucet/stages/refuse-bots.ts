@@ -1,0 +1,18 @@
+import type { FaucetMetrics } from "../metrics.ts";
+import { type Refusal, refusal } from "../refusal.ts";
+
+/**
+ * The honeypot: a person does not see the field `website`, a script fills it in. The answer does not tell what gave it
+ * away.
+ */
+export function refuseBots({
+  website,
+  metrics,
+}: {
+  website: unknown;
+  metrics: Pick<FaucetMetrics, "honeypot">;
+}): Refusal | undefined {
+  if (website === undefined || website === "") return undefined;
+  metrics.honeypot.inc();
+  return refusal("request_refused", "The request was refused");
+}

@@ -1,0 +1,29 @@
+import { removeEntry } from "../../faucet/allowlist/edit-allowlist.ts";
+import { CommandError } from "../../lib/command-line/command.ts";
+import { json } from "../../lib/command-line/format.ts";
+import type { FaucetCommand } from "./command.ts";
+import { editAllowlist } from "./edit-file.ts";
+import { addressOf } from "./read-positional.ts";
+
+export const denyCommand: FaucetCommand = {
+  name: "deny",
+  positionals: ["ADDRESS"],
+  summary: "Takes an address off the allowlist.",
+  details: ["A claim that was accepted before is paid all the same."],
+  options: {},
+  examples: ["deny 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"],
+  async run({ positionals, config, allowlist, json: asJson, print }) {
+    const address = addressOf(positionals);
+    const edited = await editAllowlist({
+      file: config.allowlistFile,
+      store: allowlist,
+      change: (text) => removeEntry(text, address),
+    });
+    if (edited === undefined) throw new CommandError(`${address} is not on the list.`, { exitCode: 1 });
+    print(
+      asJson
+        ? json({ address, removed: true })
+        : `${address} may claim no more (${edited.entries.length} on the list).`,
+    );
+  },
+};

@@ -1,0 +1,35 @@
+import { formatEther } from "ethers";
+import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
+import { json, table } from "../../lib/command-line/format.ts";
+import type { FaucetCommand } from "./command.ts";
+
+export const listCommand: FaucetCommand = {
+  name: "list",
+  positionals: [],
+  summary: "Lists who may claim.",
+  details: [],
+  options: {},
+  examples: ["list --json"],
+  async run({ config, allowlist, json: asJson, print, note }) {
+    const entries = readAllowlist(config.allowlistFile).map(({ address, label, amountWei }) => ({
+      address,
+      label,
+      amount: formatEther(amountWei ?? config.amount),
+    }));
+    const inUse = await allowlist.count();
+    if (asJson) print(json({ entries, inUse }));
+    else if (entries.length > 0) {
+      print(
+        table(
+          ["ADDRESS", "LABEL", "TOKENS"],
+          entries.map(({ address, label, amount }) => [address, label, amount]),
+        ),
+      );
+    }
+    if (inUse !== entries.length) {
+      note(
+        `The faucets go by a list of ${inUse} at the moment: a running one takes this file within seconds.`,
+      );
+    }
+  },
+};

@@ -1,0 +1,251 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startAnvil } from "../helpers/anvil.ts";
+import { startChromium } from "../helpers/chromium.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { randomAddress } from "./support/outside-wallet.ts";
+import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+// Run in the page, as text: the browser's own names are none of this project's types.
+const hiddenToTheRightPx = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+const focusedId = "document.activeElement.id";
+
+t.setTimeout(120_000);
+const browser = await startChromium(t);
+
+t.test("the faucet's page", { skip: browser === undefined && "there is no chromium" }, async (t) => {
+  if (browser === undefined) return;
+  const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
+  const addresses = Array.from({ length: 12 }, randomAddress);
+  const faucet = await startFaucet(t, {
+    redisUrl: redis.url,
+    upstream: anvil.url,
+    allowlist: addresses.map((address) => ({ address })),
+    change: (config) => ({ ...config, explorerUrl: "https://explorer.example" }),
+  });
+  const next = () => addresses.pop() ?? "";
+  const open = (t: Test, options: OpenOptions = {}) => openPage(t, { browser, faucet, ...options });
+
+  t.test("a claim by keyboard, through to confirmed", async (t) => {
+    const { page, problems } = await open(t);
+    await page.getByLabel("Your address").focus();
+    await page.keyboard.type(next());
+    await page.keyboard.press("Enter");
+    await page.getByText("The tokens have arrived.").waitFor();
+    t.equal(await page.evaluate(focusedId), "claim-title", "who reads the page is led to the claim");
+    t.equal(await page.locator("li[data-state=done]").count(), 4);
+    const link = page.getByRole("link", { name: /^Transaction 0x[0-9a-f]{64}$/ });
+    t.match(await link.getAttribute("href"), /^https:\/\/explorer\.example\/tx\/0x[0-9a-f]{64}$/);
+    t.match(page.url(), /\/claims\/[0-9a-f]{32}$/);
+    await page.reload();
+    t.ok(await page.getByText("The tokens have arrived.").isVisible(), "and finds it again");
+    t.same(problems, []);
+  });
+
+  t.test("the state moves while one looks", async (t) => {
+    const { page } = await open(t);
+    await anvil.rpc("evm_setAutomine", [false]);
+    await page.getByLabel("Your address").fill(next());
+    await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+    await page.getByText("The network has the payment").waitFor();
+    t.equal(await page.locator("li[data-state=now]").textContent(), "Sent");
+    await anvil.rpc("evm_mine");
+    await anvil.rpc("evm_setAutomine", [true]);
+    await page.getByText("The tokens have arrived.").waitFor();
+  });
+
+  t.test("a refusal is said where the address was typed", async (t) => {
+    const { page, problems } = await open(t);
+    const cases = [
+      ["", "Type the address that is to get the tokens."],
+      ["0x12", "An address was expected: 0x and 40 hexadecimal digits."],
+      [randomAddress(), "The address is not on the faucet's allowlist"],
+    ] as const;
+    for (const [text, says] of cases) {
+      await page.getByLabel("Your address").fill(text);
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      await page.getByRole("alert").filter({ hasText: says }).waitFor();
+      t.equal(await page.getByLabel("Your address").getAttribute("aria-invalid"), "true");
+    }
+    t.notOk(await page.locator("#claim").isVisible());
+    t.same(
+      problems.filter((problem) => !problem.includes("status of 40")),
+      [],
+    );
+  });
+
+  t.test("the same address again: what one has, and when the next is possible", async (t) => {
+    const { page } = await open(t);
+    const address = next();
+    await faucet.claim({ address });
+    await page.getByLabel("Your address").fill(address);
+    await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+    await page
+      .getByRole("alert")
+      .filter({ hasText: "The address has had its claim. Try again in 24 hours." })
+      .waitFor();
+  });
+
+  t.test(
+    "without scripts: a claim through to confirmed, and a refusal with the form as it was",
+    async (t) => {
+      const { page } = await open(t, { javaScriptEnabled: false });
+      t.notOk(await page.getByRole("button", { name: "Use my wallet" }).isVisible());
+      await page.getByLabel("Your address").fill(next());
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      // The page loads itself again until the claim has ended.
+      await page.getByText("The tokens have arrived.").waitFor();
+      const other = randomAddress();
+      await page.getByLabel("Your address").fill(other);
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      await page.getByText("The address is not on the faucet's allowlist").waitFor();
+      t.equal(await page.getByLabel("Your address").inputValue(), other);
+      t.match(await page.title(), /refused/);
+    },
+  );
+
+  t.test("a wallet gives its address, and takes the network", async (t) => {
+    const address = next();
+    const { page, problems } = await open(t, { wallet: { address } });
+    await page.getByRole("button", { name: "Use my wallet" }).click();
+    await page.getByRole("button", { name: "Claim 10 TEST" }).focus();
+    t.equal(await page.getByLabel("Your address").inputValue(), address);
+    await page.getByRole("button", { name: "Add the network to my wallet" }).click();
+    await page.getByText("The network is in your wallet.").waitFor();
+    t.strictSame(await page.evaluate("window.asked"), [
+      { method: "eth_requestAccounts" },
+      {
+        method: "wallet_addEthereumChain",
+        params: [
+          {
+            chainId: "0x228d",
+            chainName: "Tollgate Testnet",
+            nativeCurrency: { name: "Testnet Token", symbol: "TEST", decimals: 18 },
+            rpcUrls: ["http://127.0.0.1:8541/"],
+            blockExplorerUrls: ["https://explorer.example"],
+          },
+        ],
+      },
+    ]);
+    t.same(problems, []);
+  });
+
+  t.test("a wallet that says no is told of", async (t) => {
+    const { page } = await open(t, { wallet: { error: { code: 4001, message: "no" } } });
+    await page.getByRole("button", { name: "Use my wallet" }).click();
+    await page.getByRole("alert").filter({ hasText: "You declined in the wallet." }).waitFor();
+    await page.getByRole("button", { name: "Add the network to my wallet" }).click();
+    await page.locator("#network-outcome", { hasText: "You declined in the wallet." }).waitFor();
+  });
+
+  t.test("axe finds nothing, light and dark, narrow and wide, before and after a claim", async (t) => {
+    for (const [colorScheme, width] of [
+      ["light", 360],
+      ["dark", 1280],
+    ] as const) {
+      const { page } = await open(t, {
+        colorScheme,
+        viewport: { width, height: 900 },
+        wallet: { address: next() },
+      });
+      await page.getByRole("button", { name: "Use my wallet" }).waitFor();
+      await page.getByLabel("Your address").fill("0x12");
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      await page.getByRole("alert").filter({ hasText: "40 hexadecimal" }).waitFor();
+      await look(t, { page, name: `${colorScheme}-${width}-refused` });
+      await page.getByRole("button", { name: "Use my wallet" }).click();
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      await page.getByText("The tokens have arrived.").waitFor();
+      await look(t, { page, name: `${colorScheme}-${width}-confirmed` });
+    }
+  });
+
+  t.test(
+    "nothing from outside, nothing inline, in no frame; forms of other sites claim nothing",
+    async (t) => {
+      const { headers, text } = await faucet.get("/");
+      const policy = headers.get("Content-Security-Policy") ?? "";
+      for (const rule of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+      ]) {
+        t.ok(policy.split("; ").includes(rule), rule);
+      }
+      t.notMatch(policy, /unsafe|\*|data:/);
+      t.same(text.match(/(?:src|href)="(?!\/[a-z])[^"]*"/g), null, "every address is the faucet's own");
+      const response = await fetch(`${faucet.url}/claim`, {
+        method: "POST",
+        headers: { "Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "cross-site" },
+        body: new URLSearchParams({ address: next() }),
+      });
+      t.match(
+        { status: response.status, json: await response.json() },
+        { status: 403, json: { code: "forbidden" } },
+      );
+    },
+  );
+
+  t.test("what was typed is shown as text, whatever it is", async (t) => {
+    const response = await fetch(`${faucet.url}/claim`, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "text/html" },
+      body: new URLSearchParams({ address: `"><script>alert('x')</script>&` }),
+    });
+    const text = await response.text();
+    t.equal(response.status, 400);
+    t.ok(text.includes('value="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;"'));
+    t.notOk(text.includes("<script>alert"));
+  });
+});
+
+type OpenOptions = BrowserContextOptions & {
+  wallet?: { address?: string; error?: { code: number; message: string } };
+};
+
+/** The page in a browser of its own, with a wallet in it or none. */
+async function openPage(
+  t: Test,
+  { browser, faucet, wallet, ...options }: OpenOptions & { browser: Browser; faucet: FaucetUnderTest },
+): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(faucet.url)) problems.push(`asked ${request.url()}`);
+  });
+  if (wallet !== undefined) {
+    await page.addInitScript(`(() => {
+      window.asked = [];
+      const wallet = ${JSON.stringify(wallet)};
+      window.ethereum = { async request(call) {
+        window.asked.push(call);
+        if (wallet.error) throw wallet.error;
+        return call.method === "eth_requestAccounts" ? [wallet.address] : null;
+      } };
+    })();`);
+  }
+  await page.goto(faucet.url);
+  return { page, problems };
+}
+
+/** axe's findings, and a picture where PICTURES names a folder for them. */
+async function look(t: Test, { page, name }: { page: Page; name: string }): Promise<void> {
+  const folder = process.env["PICTURES"];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  await page.evaluate(axe);
+  const violations = await page.evaluate(
+    "axe.run().then((found) => found.violations.map(({ id, nodes }) => id + ' ' + nodes.map((node) => node.html).join(' ')))",
+  );
+  t.same(violations, [], name);
+  t.equal(await page.evaluate(hiddenToTheRightPx), 0, `${name}: nothing is wider than the window`);
+}

@@ -1,0 +1,60 @@
+import t from "tap";
+import { startAnvil } from "../helpers/anvil.ts";
+import { coreKey, startGateway } from "../helpers/gateway.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { startDurableRedis } from "./support/durable-redis.ts";
+import { eventually } from "./support/eventually.ts";
+import { randomAddress } from "./support/outside-wallet.ts";
+import { postClaim, startFaucet } from "./support/start-faucet.ts";
+
+t.test("without Redis claims are refused, and taken again when it is back", async (t) => {
+  const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
+  const address = randomAddress();
+  const faucet = await startFaucet(t, { redisUrl: redis.url, upstream: anvil.url, allowlist: [{ address }] });
+  await redis.kill();
+  const refused = await faucet.claim({ address });
+  t.match(refused, { status: 503, json: { code: "upstream_unavailable" } });
+  t.ok(Number(refused.headers.get("Retry-After")) > 0);
+  t.match(await faucet.get("/status"), { status: 503 });
+  t.match(await faucet.get("/claims/0123456789abcdef0123456789abcdef"), { status: 503 });
+  const page = await fetch(faucet.url, { headers: { Accept: "text/html" } });
+  t.equal(page.status, 503, "the page says so too");
+  t.match(await fetch(`${faucet.opsUrl}/readyz`).then((response) => response.json()), {
+    reasons: ["Redis does not answer"],
+  });
+  await redis.restart();
+  await eventually("taken", async () => (await faucet.claim({ address })).status === 202);
+});
+
+t.test("a Redis that could forget is warned of; one that writes at once is not", async (t) => {
+  const [late, durable, anvil] = await Promise.all([startRedis(t), startDurableRedis(t), startAnvil(t)]);
+  const warned = await startFaucet(t, { redisUrl: late.url, upstream: anvil.url });
+  t.ok(warned.logLines.some((line) => line.includes("appendfsync everysec, not always")));
+  await warned.stop();
+  const quiet = await startFaucet(t, { redisUrl: durable.url, upstream: anvil.url });
+  t.notOk(quiet.logLines.some((line) => line.includes("append-only")));
+  t.match(await fetch(`${quiet.opsUrl}/status`).then((response) => response.json()), { redisDoubt: null });
+});
+
+t.test("through the gateway a claim is its team's", async (t) => {
+  const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
+  const addresses = [randomAddress(), randomAddress()];
+  const faucet = await startFaucet(t, {
+    redisUrl: redis.url,
+    upstream: anvil.url,
+    allowlist: addresses.map((address) => ({ address })),
+    change: (config) => ({ ...config, limits: { ...config.limits, perTeam: 1 } }),
+  });
+  const gateway = await startGateway(t, {
+    redisUrl: redis.url,
+    upstreams: [anvil.url],
+    change: (config) => ({ ...config, faucetUrl: faucet.privateUrl }),
+  });
+  const claim = (address: string | undefined) =>
+    postClaim(`${gateway.url}faucet`, { address, website: "" }, { "X-API-Key": coreKey });
+  const { status, json } = await claim(addresses[0]);
+  t.equal(status, 202);
+  t.match(await faucet.ended(json.claim.id), { status: "confirmed" });
+  t.match(await claim(addresses[1]), { status: 429, json: { code: "rate_limited", detail: /team/ } });
+  t.match(await claim(randomAddress()), { status: 403, json: { code: "not_allowlisted" } });
+});

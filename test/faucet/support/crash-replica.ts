@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+export type CrashReplica = {
+  /** Where it serves at the moment; `undefined` while it is down. */
+  url(): string | undefined;
+  /** kill -9, whatever it is doing; it is started again. */
+  kill(): void;
+  stop(): Promise<void>;
+};
+
+const main = fileURLToPath(new URL("crash-main.ts", import.meta.url));
+
+/** One faucet process that is started again whenever it ends; `nextPoint` says where it ends itself next time. */
+export function runCrashReplica({
+  configFile,
+  cacheFolder,
+  nextPoint,
+  onPoint,
+}: {
+  configFile: string;
+  /** Where Node keeps what it compiled, so that starts are quick. */
+  cacheFolder: string;
+  /** `point:n`, or empty for none. */
+  nextPoint: () => string;
+  /** It has ended itself at this point. */
+  onPoint: (point: string) => void;
+}): CrashReplica {
+  let child: ChildProcess | undefined;
+  let url: string | undefined;
+  let isStopped = false;
+  let isKilled = false;
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      const point = nextPoint();
+      isKilled = false;
+      child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
+        env: {
+          PATH: process.env["PATH"],
+          NODE_COMPILE_CACHE: cacheFolder,
+          CRASH_CONFIG: configFile,
+          CRASH_AT: point,
+        },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        const port = /"crashMainPort":(\d+)/.exec(text)?.[1];
+        if (port !== undefined) url = `http://127.0.0.1:${port}`;
+      });
+      const [code, signal] = await once(child, "exit");
+      url = undefined;
+      if (isStopped) return;
+      if (!isKilled) onPoint(point);
+      if (signal !== "SIGKILL") throw new Error(`a faucet ended by itself with ${code ?? signal}`);
+    }
+  }
+
+  const ended = run();
+  return {
+    url: () => url,
+    kill() {
+      isKilled = true;
+      child?.kill("SIGKILL");
+    },
+    async stop() {
+      isStopped = true;
+      child?.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

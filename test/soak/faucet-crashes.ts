@@ -1,0 +1,241 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { id as hashText, Wallet } from "ethers";
+import type { CrashPoint } from "../../faucet/start.ts";
+import { type CrashReplica, runCrashReplica } from "../faucet/support/crash-replica.ts";
+import { type CutProxy, startCutProxy } from "../faucet/support/cut-proxy.ts";
+import { type DurableRedis, startDurableRedis } from "../faucet/support/durable-redis.ts";
+import { readPayments } from "../faucet/support/read-payments.ts";
+import { allowlistText, postClaim } from "../faucet/support/start-faucet.ts";
+import type { AnvilUnderTest } from "../helpers/anvil.ts";
+import type { Teardown } from "../helpers/teardown.ts";
+import { checkLimits, checkPayments } from "./faucet-crash-checks.ts";
+import { seededRandom } from "./random-faults.ts";
+
+export type CrashFindings = {
+  seed: number;
+  claims: number;
+  /** What was done to faucets, Redis and the chain's connection, in order. */
+  faults: string[];
+  /** The named points at which a faucet ended itself. */
+  points: Set<string>;
+  /** What must never happen, in words; empty where all held. */
+  broken: string[];
+};
+
+/** Every point between two steps of a claim. */
+export const crashPoints: readonly CrashPoint[] = [
+  ...(["before claim", "after claim", "before sign", "after sign", "before send", "after send"] as const),
+  ...(["after mark", "before end", "after end", "before first nonce"] as const),
+];
+
+const claimsOverMs = 1000;
+const claimRetryMs = 100;
+const faultsMax = 4;
+const laterPointsMax = 1;
+const amountWei = 10n ** 19n;
+
+/**
+ * Two faucets, their Redis and their connections to a dev chain are killed and cut at named points and at random
+ * instants, while claims by as many addresses come in, each repeated with its Idempotency-Key until it is accepted. In
+ * the end the chain is asked: each must have been paid exactly once, in its claim's name.
+ */
+export async function runFaucetCrashes(
+  t: Teardown,
+  { seed, claims: count, anvil }: { seed: number; claims: number; anvil: AnvilUnderTest },
+): Promise<CrashFindings> {
+  const random = seededRandom(seed);
+  const findings: CrashFindings = { seed, claims: count, faults: [], points: new Set(), broken: [] };
+  const wallet = new Wallet(hashText(`wallet ${seed} ${anvil.port}`));
+  const addresses = Array.from(
+    { length: count },
+    (_, index) => new Wallet(hashText(`claim ${seed} ${index} ${anvil.port}`)).address,
+  );
+  const [redis, proxy] = await Promise.all([startDurableRedis(t), startCutProxy(t, { port: anvil.port })]);
+  await anvil.rpc("anvil_setBalance", [wallet.address, `0x${(amountWei * BigInt(count + 1)).toString(16)}`]);
+  const firstBlock = Number(await anvil.rpc("eth_blockNumber"));
+  const configFile = await writeFiles(t, { redis, proxy, wallet, addresses });
+  const pointOfSeed = crashPoints[seed % crashPoints.length] ?? "before claim";
+  let pointsLeft = laterPointsMax;
+  const replicas = [0, 1].map((index) =>
+    runCrashReplica({
+      configFile,
+      cacheFolder: compileCache,
+      nextPoint() {
+        // One of the two pays, so both are to end at the seed's own point, until one has; later ones are drawn.
+        if (!findings.points.has(pointOfSeed)) return `${pointOfSeed}:1`;
+        if (pointsLeft === 0 || random() < 0.5) return "";
+        pointsLeft -= 1;
+        return `${crashPoints[Math.floor(random() * crashPoints.length)]}:${1 + Math.floor(random() * 5)}`;
+      },
+      onPoint(point) {
+        findings.points.add(point.replace(/:\d+$/, ""));
+        findings.faults.push(`replica ${index}: kill -9 ${point}`);
+      },
+    }),
+  );
+  t.teardown(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+
+  const accepted = claimAll({ addresses, replicas, random });
+  await strike({ replicas, redis, proxy, random, findings });
+  pointsLeft = 0;
+  const claims = await within(accepted, 60_000, "not every claim was accepted");
+  await within(allEnded({ replicas, ids: [...claims.values()] }), 60_000, "not every claim was confirmed");
+  await Promise.all(replicas.map((replica) => replica.stop()));
+
+  const paid = await readPayments({ anvil, wallet: wallet.address, firstBlock });
+  findings.broken.push(
+    ...checkPayments({ addresses, claims, paid, amountWei }),
+    ...(await checkLimits({ redisUrl: redis.url, addresses })),
+  );
+  return findings;
+}
+
+const compileCache = join(tmpdir(), "tollgate-compile-cache");
+
+async function writeFiles(
+  t: Teardown,
+  {
+    redis,
+    proxy,
+    wallet,
+    addresses,
+  }: { redis: DurableRedis; proxy: CutProxy; wallet: Wallet; addresses: readonly string[] },
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-crashes-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(
+    join(folder, "allowlist.yaml"),
+    allowlistText(addresses.map((address) => ({ address, label: "crashes" }))),
+  );
+  const file = join(folder, "faucet.yaml");
+  await writeFile(
+    file,
+    // JSON is YAML.
+    JSON.stringify({
+      port: 0,
+      private: { port: 0 },
+      ops: { port: 0 },
+      redis: redis.url,
+      redisCommandTimeoutMs: 3000,
+      upstream: proxy.url,
+      upstreamTimeoutMs: 1000,
+      allowlistFile: "allowlist.yaml",
+      wallet: { developmentKey: wallet.privateKey },
+      pollMs: 60,
+      idlePollMs: 500,
+      resendAfterMs: 400,
+      leaderMs: 1000,
+      inFlightMax: 20,
+      limits: { perClient: 100_000, overall: 100_000 },
+    }),
+  );
+  return file;
+}
+
+/** Claims for each address, and again with the same Idempotency-Key until it is accepted; answers the claims' ids. */
+async function claimAll({
+  addresses,
+  replicas,
+  random,
+}: {
+  addresses: readonly string[];
+  replicas: readonly CrashReplica[];
+  random: () => number;
+}): Promise<Map<string, string>> {
+  const claims = new Map<string, string>();
+  const delaysMs = addresses.map(() => random() * claimsOverMs);
+  await Promise.all(
+    addresses.map(async (address, index) => {
+      await sleep(delaysMs[index]);
+      for (let tries = index; !claims.has(address); tries += 1) {
+        const url = replicas[tries % replicas.length]?.url();
+        const headers = { "Idempotency-Key": address };
+        const answer =
+          url === undefined
+            ? undefined
+            : await postClaim(url, { address, website: "" }, headers).catch(() => undefined);
+        if (answer?.status === 202) claims.set(address, answer.json.claim.id);
+        else await sleep(claimRetryMs);
+      }
+    }),
+  );
+  return claims;
+}
+
+async function strike({
+  replicas,
+  redis,
+  proxy,
+  random,
+  findings,
+}: {
+  replicas: readonly CrashReplica[];
+  redis: DurableRedis;
+  proxy: CutProxy;
+  random: () => number;
+  findings: CrashFindings;
+}): Promise<void> {
+  while (replicas.every((replica) => replica.url() === undefined)) await sleep(10);
+  const count = 2 + Math.floor(random() * (faultsMax - 1));
+  for (let fault = 0; fault < count; fault += 1) {
+    await sleep(random() * 300);
+    const kind = random();
+    const lastsMs = 50 + random() * 250;
+    if (kind < 0.2) {
+      const index = random() < 0.5 ? 0 : 1;
+      findings.faults.push(`kill -9 of replica ${index}`);
+      replicas[index]?.kill();
+    } else if (kind < 0.5) {
+      findings.faults.push("kill -9 of Redis");
+      await redis.crash();
+    } else {
+      const mode = kind < 0.75 ? "cut" : "mute";
+      findings.faults.push(`chain ${mode} for ${Math.round(lastsMs)} ms`);
+      proxy.set(mode);
+      await sleep(lastsMs);
+      proxy.set("open");
+    }
+  }
+}
+
+async function allEnded({
+  replicas,
+  ids,
+}: {
+  replicas: readonly CrashReplica[];
+  ids: readonly string[];
+}): Promise<void> {
+  for (const claimId of ids) {
+    for (let tries = 0; ; tries += 1) {
+      const url = replicas[tries % replicas.length]?.url();
+      const text =
+        url === undefined
+          ? ""
+          : await fetch(`${url}/claims/${claimId}`).then(
+              (response) => response.text(),
+              () => "",
+            );
+      if (text.includes('"status":"confirmed"')) break;
+      await sleep(25);
+    }
+  }
+}
+
+async function within<Value>(promise: Promise<Value>, timeoutMs: number, what: string): Promise<Value> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      promise,
+      sleep(timeoutMs, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`${what} within ${timeoutMs} ms`);
+      }),
+    ]);
+  } finally {
+    late.abort();
+  }
+}
