@@ -1,0 +1,132 @@
+import { isAddress } from "ethers";
+import { z } from "zod";
+import { network } from "../lib/network.ts";
+import { readConfig } from "../lib/read-config.ts";
+
+export type NetworkConfig = z.output<typeof configSchema>;
+export type NodeSettings = NetworkConfig["node"];
+
+export const validatorsMax = 32;
+/** With fewer the chain stalls as soon as one is down. */
+export const validatorsForOneFault = 4;
+
+/**
+ * Reads `config/network.yaml` or another file of its shape. `overrides` replace what the file says at its top level.
+ * @throws ConfigError naming file, line, key and what was expected.
+ */
+export function readNetworkConfig({
+  file,
+  env,
+  overrides = {},
+}: {
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+  overrides?: Readonly<Record<string, unknown>>;
+}): NetworkConfig {
+  return readConfig({ file, schema: configSchema, env, overrides });
+}
+
+const bounded = (min: number, max: number) => {
+  const expected = `a whole number from ${min} to ${max} was expected`;
+  return z.int(expected).min(min, expected).max(max, expected);
+};
+const port = bounded(1, 65_535);
+const url = z.url({
+  protocol: /^https?$/,
+  error: "an address that begins with http:// or https:// was expected",
+});
+
+const tokensMax = 1_000_000_000_000;
+const holder = (tokens: number) =>
+  z
+    .strictObject({
+      address: z
+        .string()
+        .refine((text) => text === "" || isAddress(text), {
+          error:
+            "an account's address (0x and 40 hexadecimal digits, checksum right) was expected, or nothing",
+        })
+        .default(""),
+      tokens: bounded(0, tokensMax).default(tokens),
+    })
+    .prefault({});
+
+const ipv4 = z
+  .ipv4("an IPv4 address such as 172.28.84.11 was expected")
+  .refine(
+    (text) => Number(text.split(".")[3]) + validatorsMax <= 255,
+    `the last part must leave room for ${validatorsMax} validators (at most ${255 - validatorsMax})`,
+  );
+
+const nodeSchema = z
+  .strictObject({
+    storage: z.enum(["forest", "bonsai"]).default("forest"),
+    httpConnectionsMax: bounded(1, 100_000).default(500),
+    webSocketConnectionsMax: bounded(1, 100_000).default(500),
+    httpBatchItemsMax: bounded(1, 100_000).default(1024),
+    callGasMax: bounded(21_000, 10_000_000_000).default(50_000_000),
+    logsRangeBlocksMax: bounded(1, 1_000_000).default(5000),
+    traceFilterBlocksMax: bounded(1, 1_000_000).default(1000),
+    blockSelectionPercent: bounded(1, 100).default(75),
+    peerAllowlist: z.boolean().default(false),
+    javaMemoryMb: bounded(256, 65_536).default(512),
+    moreOptions: z
+      .record(
+        z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]*$/, "an option's name without -- was expected"),
+        z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+      )
+      .default({}),
+  })
+  .prefault({});
+
+const configSchema = z
+  .strictObject({
+    profile: z.enum(["development", "production"]).default("development"),
+    folder: z.string().min(1).default("network"),
+    chainId: bounded(1, Number.MAX_SAFE_INTEGER).default(network.chainId),
+    consensus: z.enum(["ibft2", "qbft"]).default("ibft2"),
+    validators: bounded(1, validatorsMax).default(5),
+    blockSeconds: bounded(1, 600).default(network.blockTimeSeconds),
+    requestTimeoutSeconds: bounded(1, 3600).default(4),
+    epochBlocks: bounded(1, 1_000_000).default(30_000),
+    gasLimit: bounded(5000, 1_000_000_000).default(30_000_000),
+    allocation: z
+      .strictObject({
+        treasury: holder(100_000_000),
+        faucet: holder(10_000_000),
+        developmentAccounts: z
+          .strictObject({ tokens: bounded(0, tokensMax).default(1_000_000) })
+          .prefault({}),
+      })
+      .prefault({}),
+    wallet: z
+      .strictObject({
+        rpcUrl: url.default("http://127.0.0.1:8541/"),
+        explorerUrl: url.default("http://127.0.0.1:8541/explorer/"),
+      })
+      .prefault({}),
+    node: nodeSchema,
+    containers: z
+      .strictObject({
+        firstAddress: ipv4.default("172.28.84.11"),
+        peerPort: port.default(30_303),
+        httpPort: port.default(8545),
+        metricsPort: port.default(9545),
+      })
+      .prefault({}),
+    native: z.strictObject({ portBase: bounded(1024, 65_000).default(8600) }).prefault({}),
+    status: z
+      .strictObject({
+        stalledAfterSeconds: bounded(1, 3600).default(10),
+        windowBlocks: bounded(1, 1000).default(100),
+      })
+      .prefault({}),
+  })
+  .refine(({ requestTimeoutSeconds, blockSeconds }) => requestTimeoutSeconds > blockSeconds, {
+    path: ["requestTimeoutSeconds"],
+    error: "more than blockSeconds was expected, or no round could end with a block",
+  })
+  .refine(({ profile, validators }) => profile === "development" || validators >= validatorsForOneFault, {
+    path: ["validators"],
+    error: `at least ${validatorsForOneFault} were expected in the production profile: fewer can afford no fault`,
+  });

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** What a network's folder says of itself, in network.json: for whoever runs it. */
+export type Manifest = z.output<typeof manifestSchema>;
+export type ValidatorPlace = Omit<Manifest["validators"][number], "address" | "nodeId">;
+
+export const manifestName = "network.json";
+
+const port = z.int().min(1).max(65_535);
+
+const manifestSchema = z.strictObject({
+  chainId: z.int().positive(),
+  consensus: z.enum(["ibft2", "qbft"]),
+  genesisHash: z.string().regex(/^0x[0-9a-f]{64}$/),
+  blockSeconds: z.int().positive(),
+  requestTimeoutSeconds: z.int().positive(),
+  javaMemoryMb: z.int().positive(),
+  validators: z
+    .array(
+      z.strictObject({
+        /** `validator-1`, also the name of its folder. */
+        name: z.string().regex(/^validator-[1-9]\d*$/),
+        address: z.string().regex(/^0x[0-9a-f]{40}$/),
+        nodeId: z.string().regex(/^[0-9a-f]{128}$/),
+        /** Its address and ports as a container. */
+        host: z.ipv4(),
+        peerPort: port,
+        httpPort: port,
+        metricsPort: port,
+      }),
+    )
+    .min(1),
+});
+
+/** How Besu is told of a node: https://besu.hyperledger.org/public-networks/concepts/node-keys#enode-url */
+export function enode({ nodeId, host, port }: { nodeId: string; host: string; port: number }): string {
+  return `enode://${nodeId}@${host}:${port}`;
+}
+
+/** Reads the manifest of a network's folder, or says why there is none to use. */
+export function readManifest(folder: string): { manifest: Manifest } | { problem: string } {
+  const file = join(folder, manifestName);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    return {
+      problem: `There is no network in ${folder}. To make one: npm run genesis -- init --out ${folder}`,
+    };
+  }
+  try {
+    return { manifest: manifestSchema.parse(JSON.parse(text)) };
+  } catch {
+    return { problem: `${file} is not what npm run genesis -- init writes: has it been changed by hand?` };
+  }
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { walletConfiguration } from "../lib/network.ts";
+import { composeEnvironment } from "./compose-environment.ts";
+import type { NetworkConfig } from "./config.ts";
+import { genesisBlock } from "./genesis-block.ts";
+import { createGenesis, type GenesisAccount } from "./genesis-file.ts";
+import { developmentAccounts } from "./known-accounts.ts";
+import { enode, type Manifest, manifestName } from "./manifest.ts";
+import { nodeConfig } from "./node-config.ts";
+import type { NodeKey } from "./node-key.ts";
+import { writeToml } from "./toml.ts";
+
+/** `path` counts from the network's folder. */
+export type NetworkFile = { path: string; content: string; secret?: true };
+
+/** An account that the configuration names, with the key that was made where it names none. */
+export type FundedAccount = { name: "treasury" | "faucet"; address: string; tokens: number; key?: NodeKey };
+
+export type NetworkPlan = {
+  files: readonly NetworkFile[];
+  manifest: Manifest;
+  accounts: readonly FundedAccount[];
+};
+
+/** All files of a network, and what they say in short. Nothing is written. */
+export function planNetwork({
+  config,
+  createKey,
+}: {
+  config: NetworkConfig;
+  createKey: () => NodeKey;
+}): NetworkPlan {
+  const keys = Array.from({ length: config.validators }, createKey);
+  const accounts = fundedAccounts({ config, createKey });
+  const genesis = createGenesis({
+    ...config,
+    validators: keys.map(({ address }) => address),
+    accounts: [...accounts, ...publicAccounts(config)],
+  });
+  const hash = genesisBlock(genesis)?.hash;
+  if (hash === undefined) throw new Error("the genesis file that was just made cannot be read");
+  const manifest = describe({ config, keys, hash });
+  const enodes = manifest.validators.map(({ nodeId, host, peerPort }) =>
+    enode({ nodeId, host, port: peerPort }),
+  );
+  return {
+    manifest,
+    accounts,
+    files: [
+      // Whatever the folder is called, git must not take the keys in it.
+      { path: ".gitignore", content: "*\n" },
+      { path: manifestName, content: json(manifest) },
+      { path: "genesis.json", content: json(genesis) },
+      { path: "static-nodes.json", content: json(enodes) },
+      {
+        path: "permissions_config.toml",
+        content: writeToml([{ comment: "Who may be a peer", values: { "nodes-allowlist": enodes } }]),
+      },
+      { path: "wallet.json", content: json(walletFile(config)) },
+      { path: "compose.env", content: composeEnvironment(manifest) },
+      ...serviceSecrets(),
+      ...manifest.validators.flatMap((place, index) => validatorFiles({ config, place, key: keys[index] })),
+      ...accounts.flatMap(({ name, key }) => (key === undefined ? [] : keyFile(`accounts/${name}.key`, key))),
+    ],
+  };
+}
+
+function describe({
+  config,
+  keys,
+  hash,
+}: {
+  config: NetworkConfig;
+  keys: readonly NodeKey[];
+  hash: string;
+}): Manifest {
+  const { containers } = config;
+  const [a, b, c, first] = containers.firstAddress.split(".");
+  return {
+    chainId: config.chainId,
+    consensus: config.consensus,
+    genesisHash: hash,
+    blockSeconds: config.blockSeconds,
+    requestTimeoutSeconds: config.requestTimeoutSeconds,
+    javaMemoryMb: config.node.javaMemoryMb,
+    validators: keys.map(({ address, nodeId }, index) => ({
+      name: `validator-${index + 1}`,
+      address,
+      nodeId,
+      host: [a, b, c, Number(first) + index].join("."),
+      peerPort: containers.peerPort,
+      httpPort: containers.httpPort,
+      metricsPort: containers.metricsPort,
+    })),
+  };
+}
+
+function validatorFiles({
+  config,
+  place,
+  key,
+}: {
+  config: NetworkConfig;
+  place: Manifest["validators"][number];
+  key: NodeKey | undefined;
+}): NetworkFile[] {
+  return [
+    ...(key === undefined ? [] : keyFile(`${place.name}/key`, key)),
+    { path: `${place.name}/config.toml`, content: writeToml(nodeConfig({ config, place })) },
+  ];
+}
+
+/** For docker/compose.yaml, which hands each to those services only that need it. */
+function serviceSecrets(): NetworkFile[] {
+  const password = () => randomBytes(24).toString("base64url");
+  const secret = (name: string, text: string): NetworkFile => ({
+    ...{ path: `secrets/${name}`, content: `${text}\n`, secret: true },
+  });
+  return [
+    secret("redis-url", `redis://:${password()}@redis:6379`),
+    secret("redis-faucet-url", `redis://:${password()}@redis-faucet:6379`),
+    secret("grafana-password", password()),
+  ];
+}
+
+function keyFile(path: string, { privateKey }: NodeKey): NetworkFile[] {
+  return [{ path, content: `${privateKey}\n`, secret: true }];
+}
+
+function fundedAccounts({
+  config,
+  createKey,
+}: {
+  config: NetworkConfig;
+  createKey: () => NodeKey;
+}): FundedAccount[] {
+  return (["treasury", "faucet"] as const).map((name) => {
+    const { address, tokens } = config.allocation[name];
+    if (address !== "") return { name, address, tokens };
+    const key = createKey();
+    return { name, address: key.address, tokens, key };
+  });
+}
+
+function publicAccounts({ profile, allocation }: NetworkConfig): GenesisAccount[] {
+  if (profile === "production") return [];
+  return developmentAccounts.map((address) => ({ address, tokens: allocation.developmentAccounts.tokens }));
+}
+
+function walletFile({ chainId, wallet }: NetworkConfig) {
+  return { ...walletConfiguration(wallet), chainId: `0x${chainId.toString(16)}` };
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

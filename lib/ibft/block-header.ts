@@ -1,0 +1,134 @@
+import { computeAddress, encodeRlp, keccak256, Signature, SigningKey, toBeHex } from "ethers";
+import { z } from "zod";
+import { decodeExtraData, type ExtraData, type ExtraDataPart, encodeExtraData } from "./extra-data.ts";
+
+/** A header as a validator's `eth_getBlockByNumber` gives it, checked. Hex strings in lower case. */
+export type BlockHeader = {
+  number: number;
+  hash: string;
+  timestampSeconds: number;
+  /** Who proposed it. */
+  miner: string;
+  extraData: ExtraData;
+  /** All that is hashed, in order and as RLP writes it; `extraData` has its place at `extraDataIndex`. */
+  fields: readonly string[];
+};
+
+/** The order of the yellow paper, then of EIP-1559, 4895, 4844 (two) and 4788. */
+const fieldNames = [
+  "parentHash",
+  "sha3Uncles",
+  "miner",
+  "stateRoot",
+  "transactionsRoot",
+  "receiptsRoot",
+  "logsBloom",
+  "difficulty",
+  "number",
+  "gasLimit",
+  "gasUsed",
+  "timestamp",
+  "extraData",
+  "mixHash",
+  "nonce",
+  "baseFeePerGas",
+  "withdrawalsRoot",
+  "blobGasUsed",
+  "excessBlobGas",
+  "parentBeaconBlockRoot",
+] as const;
+const extraDataIndex = fieldNames.indexOf("extraData");
+
+const bytes = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .toLowerCase();
+/** A number: RLP writes it without leading zeros, and 0 as no bytes at all. */
+const quantity = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,64}$/)
+  .transform((text) => (BigInt(text) === 0n ? "0x" : toBeHex(BigInt(text))));
+
+const headerSchema = z.object({
+  hash: bytes,
+  parentHash: bytes,
+  sha3Uncles: bytes,
+  miner: bytes,
+  stateRoot: bytes,
+  transactionsRoot: bytes,
+  receiptsRoot: bytes,
+  logsBloom: bytes,
+  extraData: bytes,
+  mixHash: bytes,
+  nonce: bytes,
+  difficulty: quantity,
+  number: quantity,
+  gasLimit: quantity,
+  gasUsed: quantity,
+  timestamp: quantity,
+  // Present from the fork on that brought them.
+  baseFeePerGas: quantity.optional(),
+  withdrawalsRoot: bytes.optional(),
+  blobGasUsed: quantity.optional(),
+  excessBlobGas: quantity.optional(),
+  parentBeaconBlockRoot: bytes.optional(),
+});
+
+/** Reads a block of JSON-RPC, or says why it is no header of an IBFT 2.0 or QBFT chain. */
+export function readBlockHeader(json: unknown): { header: BlockHeader } | { problem: string } {
+  const parsed = headerSchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { problem: `the block's ${issue?.path.join(".") ?? "header"} cannot be read` };
+  }
+  const decoded = decodeExtraData(parsed.data.extraData);
+  if ("problem" in decoded) return decoded;
+  const { number, hash, timestamp, miner } = parsed.data;
+  const fields = fieldNames.flatMap((name) => parsed.data[name] ?? []);
+  return {
+    header: {
+      hash,
+      miner,
+      fields,
+      extraData: decoded.extraData,
+      number: Number(number === "0x" ? 0 : number),
+      timestampSeconds: Number(timestamp),
+    },
+  };
+}
+
+type Hashed = Pick<BlockHeader, "number" | "fields" | "extraData">;
+
+/**
+ * The hash by which the chain knows the block: the seals and the round are no part of it. Of the genesis block, which
+ * nobody sealed, Besu hashes all.
+ */
+export function blockHash(header: Hashed): string {
+  return hashWith(header, header.number === 0 ? "all" : "without round and seals");
+}
+
+/** What a validator signs as its commit seal: the round is part of it. */
+export function sealHash(header: Hashed): string {
+  return hashWith(header, "without seals");
+}
+
+/**
+ * Who sealed a block, in lower case. Each validator keeps the seals that it saw, at least a quorum of them, so the whole
+ * answer is the union over all validators' headers of one block. A seal that is no signature counts as nobody's.
+ */
+export function sealersOf(header: Hashed): ReadonlySet<string> {
+  const digest = sealHash(header);
+  return new Set(header.extraData.seals.flatMap((seal) => signerOf(digest, seal) ?? []));
+}
+
+function hashWith({ fields, extraData }: Hashed, part: ExtraDataPart): string {
+  return keccak256(encodeRlp(fields.with(extraDataIndex, encodeExtraData(extraData, part))));
+}
+
+function signerOf(digest: string, seal: string): string | undefined {
+  try {
+    return computeAddress(SigningKey.recoverPublicKey(digest, Signature.from(seal))).toLowerCase();
+  } catch {
+    return undefined;
+  }
+}

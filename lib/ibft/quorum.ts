@@ -1,0 +1,28 @@
+/** How many of `validators` must seal a block: two thirds, rounded up (IBFT 2.0 and QBFT in Besu). */
+export function quorumOf(validators: number): number {
+  return Math.ceil((2 * validators) / 3);
+}
+
+/**
+ * Whose turn it was in each round below `round`, when `proposer` proposed: the validators before it in ascending order,
+ * which is the order in which turns go round.
+ */
+export function missedTurns({
+  validators,
+  proposer,
+  round,
+}: {
+  /** Ascending, as live headers have them. */
+  validators: readonly string[];
+  proposer: string;
+  round: number;
+}): string[] {
+  const at = validators.indexOf(proposer);
+  if (at === -1) return [];
+  // After as many rounds as there are validators each has missed a turn; further rounds are a stalled chain's.
+  const missed = Math.min(round, validators.length);
+  return Array.from(
+    { length: missed },
+    (_, back) => validators.at((at - back - 1) % validators.length) ?? [],
+  ).flat();
+}

@@ -1,0 +1,82 @@
+import { type Goal, newBlock, waitForNodes } from "./chain/wait-for-nodes.ts";
+import type { CommandInput, ExitCode } from "./command.ts";
+import type { Nodes } from "./nodes.ts";
+import type { ProgressView } from "./output/progress-view.ts";
+
+/** Five of them take 27 to 35 s on two processors; after a stall a long round may have to end first. */
+const goalWithinMs = 180_000;
+const lastLinesMax = 15;
+
+export type BroughtUp = { height: number; tookMs: number } | NotUp;
+
+/** `interrupted`: by `signal`. `runsOn`: what was started has not been stopped again. */
+export type NotUp = { failed: string; interrupted: boolean; runsOn: boolean };
+
+/**
+ * Starts these nodes together and waits, as a rule for the chain's next block. Where one of them ends by itself, or `signal`
+ * is aborted, those that were started are stopped again. Where only the goal is not reached in time they stay, so that one
+ * can look.
+ */
+export async function bringUp({
+  nodes,
+  names,
+  signal,
+  progress,
+  goal = newBlock(),
+}: {
+  nodes: Nodes;
+  names: readonly string[];
+  signal: AbortSignal;
+  progress: ProgressView;
+  goal?: Goal;
+}): Promise<BroughtUp> {
+  const obstacles = await nodes.obstacles(names);
+  if (obstacles.length > 0) return { failed: obstacles.join("\n"), interrupted: false, runsOn: false };
+  const started: string[] = [];
+  const stopStarted = async () => void (await Promise.all(started.map((name) => nodes.stop(name))));
+  for (const name of names) {
+    if (signal.aborted) break;
+    const failure = await nodes.start(name);
+    if (failure !== undefined) {
+      await stopStarted();
+      const failed = `${name} could not be started: ${failure.failed}`;
+      return { failed, interrupted: false, runsOn: false };
+    }
+    started.push(name);
+  }
+  const waited = await waitForNodes({
+    nodes,
+    started,
+    goal,
+    signal,
+    timeoutMs: goalWithinMs,
+    onProgress: (all) => progress.show(all.filter(({ name }) => names.includes(name))),
+  });
+  progress.end();
+  if ("height" in waited) return waited;
+  const interrupted = signal.aborted;
+  if (!interrupted && waited.ended === undefined) return { failed: waited.failed, interrupted, runsOn: true };
+  const words = waited.ended === undefined ? "" : await lastWords(nodes, waited.ended);
+  await stopStarted();
+  const failed = `${waited.failed}; what was started is stopped again${words}`;
+  return { failed, interrupted, runsOn: false };
+}
+
+/** Says why a command could not do its work; answers its exit code. */
+export function tellNotUp({ failed, interrupted, runsOn }: NotUp, note: CommandInput["note"]): ExitCode {
+  note(runsOn ? `${failed}; what was started runs on` : failed);
+  return interrupted ? 130 : 1;
+}
+
+/** What a node that ended has written at last. */
+async function lastWords(nodes: Nodes, name: string): Promise<string> {
+  const lines: string[] = [];
+  await nodes.logs({
+    name,
+    linesMax: lastLinesMax,
+    follow: false,
+    signal: new AbortController().signal,
+    onLine: (line) => lines.push(`  ${line}`),
+  });
+  return lines.length === 0 ? "" : `\nThe last lines of ${name}:\n${lines.join("\n")}`;
+}

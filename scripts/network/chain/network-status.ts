@@ -1,0 +1,190 @@
+import { type BlockHeader, sealersOf } from "../../../lib/ibft/block-header.ts";
+import { missedTurns, quorumOf } from "../../../lib/ibft/quorum.ts";
+import type { NodeView } from "./observe.ts";
+
+/** A validator in the last blocks. */
+export type ValidatorStatus = {
+  name: string;
+  address: string;
+  state: NodeView["state"];
+  height: number | null;
+  peers: number | null;
+  /** Blocks that it proposed. */
+  proposed: number;
+  /** Rounds above 0 that there were because it did not propose in its turn. */
+  missedTurns: number;
+  /** Blocks that it did not seal, as far as anybody who was asked has seen. */
+  missedSeals: number;
+  /** Blocks behind the highest. */
+  lag: number | null;
+};
+
+export type NetworkStatus = {
+  verdict: "fine" | "stalled" | "edge of quorum";
+  /** Why, in plain words; empty where all is fine. */
+  reasons: readonly string[];
+  height: number | null;
+  /** Since the newest block, by this machine's clock. */
+  ageSeconds: number | null;
+  quorum: number;
+  /** Validators that keep up and take part. */
+  present: number;
+  /** Over how many blocks proposers, rounds and seals were counted. */
+  blocks: number;
+  roundsAboveZero: number;
+  validators: readonly ValidatorStatus[];
+};
+
+/** 0 fine, 1 stalled, 2 at the edge of quorum: one more down and no block is made. */
+export const exitCodes = { fine: 0, stalled: 1, "edge of quorum": 2 } as const;
+
+/** One that is further behind is catching up and takes no part. */
+const lagMax = 3;
+
+/** Judges a network by what its nodes have said. */
+export function networkStatus({
+  views,
+  nowMs,
+  stalledAfterSeconds,
+}: {
+  views: readonly NodeView[];
+  nowMs: number;
+  stalledAfterSeconds: number;
+}): NetworkStatus {
+  const blocks = mergeBlocks(views);
+  const head = blocks.at(-1);
+  const heights = views.flatMap(({ height }) => height ?? []);
+  const height = heights.length === 0 ? null : Math.max(...heights);
+  const members = head?.header.extraData.validators ?? views.map(({ address }) => address);
+  const quorum = quorumOf(members.length);
+  const validators = views.map((view) => validatorStatus({ view, blocks, height }));
+  const ageSeconds =
+    head === undefined ? null : Math.max(0, Math.round(nowMs / 1000 - head.header.timestampSeconds));
+  const absences = views.flatMap((view) => absence({ view, height, blocks, members }) ?? []);
+  const present = members.length - new Set(absences.map(({ address }) => address)).size;
+  const facts = { present, quorum, members: members.length, ageSeconds, stalledAfterSeconds };
+  const { verdict, reason } = judge(facts);
+  return {
+    verdict,
+    height,
+    ageSeconds,
+    quorum,
+    present,
+    validators,
+    reasons: [...(reason === undefined ? [] : [reason]), ...absences.map(({ text }) => text)],
+    blocks: blocks.length,
+    roundsAboveZero: blocks.filter(({ header }) => header.extraData.round > 0).length,
+  };
+}
+
+/** One block as all nodes together know it. */
+type MergedBlock = { header: BlockHeader; sealers: ReadonlySet<string> };
+
+/** Block by block, lowest first: the seals are the union over all nodes. */
+function mergeBlocks(views: readonly NodeView[]): MergedBlock[] {
+  const byNumber = new Map<number, BlockHeader[]>();
+  for (const header of views.flatMap(({ headers }) => headers)) {
+    byNumber.set(header.number, [...(byNumber.get(header.number) ?? []), header]);
+  }
+  return [...byNumber.entries()]
+    .sort(([left], [right]) => left - right)
+    .flatMap(([, headers]) => {
+      const [header] = headers;
+      if (header === undefined) return [];
+      // A seal signs hash and round: only seals of the same two belong together.
+      const alike = headers.filter(
+        ({ hash, extraData }) => hash === header.hash && extraData.round === header.extraData.round,
+      );
+      const seals = [...new Set(alike.flatMap(({ extraData }) => extraData.seals))];
+      const merged = { ...header, extraData: { ...header.extraData, seals } };
+      return [{ header: merged, sealers: sealersOf(merged) }];
+    });
+}
+
+function validatorStatus({
+  view: { name, address, state, peers, height: own },
+  blocks,
+  height,
+}: {
+  view: NodeView;
+  blocks: readonly MergedBlock[];
+  height: number | null;
+}): ValidatorStatus {
+  const turns = blocks.flatMap(({ header }) =>
+    missedTurns({
+      validators: header.extraData.validators,
+      proposer: header.miner,
+      round: header.extraData.round,
+    }),
+  );
+  return {
+    name,
+    address,
+    state,
+    height: own ?? null,
+    peers: peers ?? null,
+    proposed: blocks.filter(({ header }) => header.miner === address).length,
+    missedTurns: turns.filter((missed) => missed === address).length,
+    missedSeals: blocks.filter(({ sealers }) => !sealers.has(address)).length,
+    lag: own === undefined || height === null ? null : height - own,
+  };
+}
+
+/** Why a validator does not count for the quorum; undefined where it does. */
+function absence({
+  view: { name, address, state, height: own },
+  height,
+  blocks,
+  members,
+}: {
+  view: NodeView;
+  height: number | null;
+  blocks: readonly MergedBlock[];
+  members: readonly string[];
+}): { address: string; text: string } | undefined {
+  if (!members.includes(address)) return undefined;
+  const because = (text: string) => ({ address, text: `${name} ${text}` });
+  if (state === "stopped") return because("is stopped");
+  if (state === "silent") return because("does not answer");
+  if (state === "other network")
+    return because("is not who answers on its port: that belongs to another network");
+  const lag = (height ?? 0) - (own ?? 0);
+  if (lag > lagMax) return because(`is ${lag} blocks behind`);
+  // Two turns of each: who takes part has proposed or sealed by then.
+  const recent = blocks.slice(-2 * members.length);
+  const isSilent = recent.every(({ header, sealers }) => header.miner !== address && !sealers.has(address));
+  if (recent.length === 2 * members.length && isSilent) {
+    return because(`has neither proposed nor sealed any of the last ${recent.length} blocks`);
+  }
+  return undefined;
+}
+
+function judge({
+  present,
+  quorum,
+  members,
+  ageSeconds,
+  stalledAfterSeconds,
+}: {
+  present: number;
+  quorum: number;
+  members: number;
+  ageSeconds: number | null;
+  stalledAfterSeconds: number;
+}): { verdict: NetworkStatus["verdict"]; reason?: string } {
+  if (present < quorum) {
+    return {
+      verdict: "stalled",
+      reason: `${present} of ${members} validators take part, ${quorum} are needed: no block can be made`,
+    };
+  }
+  if (ageSeconds === null) return { verdict: "stalled", reason: "there is no block yet" };
+  if (ageSeconds > stalledAfterSeconds) {
+    return { verdict: "stalled", reason: `the newest block is ${ageSeconds} s old` };
+  }
+  if (present > quorum) return { verdict: "fine" };
+  return {
+    verdict: "edge of quorum",
+    reason: `${present} of ${members} validators take part, just the ${quorum} that are needed: one more down stalls the chain`,
+  };
+}

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { type BlockHeader, readBlockHeader } from "../../../lib/ibft/block-header.ts";
+import type { NetworkNode, Nodes } from "../nodes.ts";
+import { askNode, readQuantity } from "./ask-node.ts";
+
+/** What one node says of the chain. */
+export type NodeView = NetworkNode & {
+  state: "stopped" | "silent" | "other network" | "up";
+  /** The rest only of one that is up. */
+  height?: number;
+  peers?: number;
+  /** Its own headers of the last blocks, lowest first: each validator keeps other seals. */
+  headers: readonly BlockHeader[];
+};
+
+const blockSchema = z.object({ hash: z.string() });
+
+/** Asks every node for its height, its peers and its headers of the chain's last `windowBlocks` blocks. */
+export async function observe({
+  nodes,
+  genesisHash,
+  windowBlocks,
+}: {
+  nodes: Nodes;
+  genesisHash: string;
+  windowBlocks: number;
+}): Promise<NodeView[]> {
+  const views = await Promise.all(nodes.list.map((node) => lookAt({ node, nodes, genesisHash })));
+  const head = Math.max(0, ...views.map(({ height = 0 }) => height));
+  const first = Math.max(1, head - windowBlocks + 1);
+  return Promise.all(
+    views.map(async (view) => ({
+      ...view,
+      headers: await headersOf({ url: view.rpcUrl, first, last: view.height ?? 0 }),
+    })),
+  );
+}
+
+async function lookAt({
+  node,
+  nodes,
+  genesisHash,
+}: {
+  node: NetworkNode;
+  nodes: Nodes;
+  genesisHash: string;
+}): Promise<Omit<NodeView, "headers">> {
+  const results = await askNode(node.rpcUrl, [
+    { method: "eth_blockNumber" },
+    { method: "net_peerCount" },
+    { method: "eth_getBlockByNumber", params: ["0x0", false] },
+  ]);
+  const [height, peers] = [readQuantity(results?.[0]), readQuantity(results?.[1])];
+  if (height === undefined)
+    return { ...node, state: (await nodes.isRunning(node.name)) ? "silent" : "stopped" };
+  const genesis = blockSchema.safeParse(results?.[2]);
+  // A process of somebody else's may have the port of a node that is down.
+  if (genesis.data?.hash !== genesisHash) return { ...node, state: "other network" };
+  return { ...node, state: "up", height, ...(peers === undefined ? {} : { peers }) };
+}
+
+async function headersOf({
+  url,
+  first,
+  last,
+}: {
+  url: string;
+  first: number;
+  last: number;
+}): Promise<BlockHeader[]> {
+  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  const blocks = await askNode(
+    url,
+    numbers.map((number) => ({
+      method: "eth_getBlockByNumber",
+      params: [`0x${number.toString(16)}`, false],
+    })),
+  );
+  return (blocks ?? []).flatMap((block) => {
+    const read = readBlockHeader(block);
+    return "header" in read ? [read.header] : [];
+  });
+}

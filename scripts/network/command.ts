@@ -1,0 +1,37 @@
+import type { NetworkConfig } from "../../genesis/config.ts";
+import type { Manifest } from "../../genesis/manifest.ts";
+import type { CommandDescription, OptionTable, Values } from "../../lib/command-line/command.ts";
+import type { Nodes } from "./nodes.ts";
+import type { ProgressView } from "./output/progress-view.ts";
+
+export type CommandInput = {
+  values: Values;
+  positionals: readonly string[];
+  nodes: Nodes;
+  manifest: Manifest;
+  config: NetworkConfig;
+  json: boolean;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** To stdout: what was asked for. */
+  print: (text: string) => void;
+  /** To stderr: what is said beside it. */
+  note: (text: string) => void;
+  progress: ProgressView;
+};
+
+/** 0 done or fine; 1 not possible, or stalled; 2 the command line is wrong, or at the edge of quorum; 130 interrupted. */
+export type ExitCode = 0 | 1 | 2 | 130;
+
+/** A command of `npm run network`. */
+export type NetworkCommand = CommandDescription & { run: (input: CommandInput) => Promise<ExitCode> };
+
+export const commonOptions: OptionTable = {
+  native: { text: "the validators as processes of this machine, from the Besu that BESU_HOME names" },
+  folder: { value: "FOLDER", text: "the network's folder (else `folder` of the configuration)" },
+  config: { value: "FILE", text: "the network's configuration (else config/network.yaml)" },
+  json: { text: "the answer as JSON on stdout" },
+  help: { text: "this text" },
+};

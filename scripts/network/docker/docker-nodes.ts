@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import type { Manifest } from "../../../genesis/manifest.ts";
+import { CommandError } from "../../../lib/command-line/command.ts";
+import { checkKeys } from "../native/check-keys.ts";
+import type { Nodes } from "../nodes.ts";
+import { createCompose } from "./compose.ts";
+import { dockerProblem } from "./find-docker.ts";
+import { handOver } from "./hand-over.ts";
+
+/** docker/compose.yaml has so many. */
+const validatorsExpected = 5;
+const healthyWithinSeconds = 180;
+/** Gives the volumes to their user and ends. */
+const volumesService = "volumes";
+
+/**
+ * The validators as containers of docker/compose.yaml, at the fixed addresses that genesis wrote into their configuration.
+ * @throws CommandError where containers cannot be run here.
+ */
+export async function openDockerNodes({
+  folder: givenFolder,
+  manifest,
+  env,
+}: {
+  folder: string;
+  manifest: Manifest;
+  env: Readonly<Record<string, string | undefined>>;
+}): Promise<Nodes> {
+  const folder = resolve(givenFolder);
+  const { validators } = manifest;
+  const problem =
+    validators.length === validatorsExpected
+      ? await dockerProblem(env)
+      : `docker/compose.yaml has ${validatorsExpected} validators, and the network in ${givenFolder} has ` +
+        `${validators.length}: run it as processes, with --native.`;
+  if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
+  const compose = createCompose({ folder, owner: await handOver(folder), env });
+
+  return {
+    list: validators.map(({ name, address, host, httpPort }) => ({
+      ...{ name, address, rpcUrl: `http://${host}:${httpPort}` },
+    })),
+
+    obstacles: (names) =>
+      checkKeys({ folder, validators: validators.filter(({ name }) => names.includes(name)) }),
+
+    async isRunning(name) {
+      return (await compose.states()).get(name) === "running";
+    },
+
+    async start(name) {
+      // By hand, so that what belongs to the network is fetched, its image among it; the volumes are a service before it.
+      const started = await compose.run(["up", "--detach", name]);
+      return started.ok ? undefined : { failed: started.why };
+    },
+
+    async stop(name) {
+      await compose.mustRun(["stop", name]);
+    },
+
+    async wipe(name) {
+      await compose.mustRun(["rm", "--force", "--stop", name]);
+      const { volumes } = await compose.project();
+      const volume = volumes[name]?.name ?? name;
+      // The container that gave it to its user still holds it.
+      await compose.mustRun(["rm", "--force", volumesService]);
+      const removed = await compose.docker(["volume", "rm", "--force", volume]);
+      if (!removed.ok) throw new Error(`the volume ${volume} cannot be removed: ${removed.why}`);
+    },
+
+    async logs({ name, linesMax, follow, signal, onLine }) {
+      const options = ["--no-color", "--no-log-prefix", "--tail", String(linesMax)];
+      await compose.run(["logs", ...options, ...(follow ? ["--follow"] : []), name], { signal, onLine });
+    },
+
+    beside: {
+      async up(signal) {
+        const { services } = await compose.project();
+        const names = validators.map(({ name }) => name);
+        const others = services.filter((service) => service !== volumesService && !names.includes(service));
+        // Without what they depend on: a gateway is not kept from starting by one validator that is down.
+        const wait = ["--wait", "--wait-timeout", String(healthyWithinSeconds)];
+        const started = await compose.run(["up", "--detach", "--no-deps", ...wait, ...others], { signal });
+        return started.ok ? undefined : { failed: started.why };
+      },
+      // Also what a profile of another day has started.
+      down: async () => void (await compose.mustRun(["--profile", "*", "down"])),
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { readLines } from "../../dev/read-lines.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type DockerOutcome = { out: readonly string[]; err: readonly string[] } & (
+  | { ok: true }
+  | { ok: false; why: string }
+);
+
+const lastLinesMax = 12;
+
+/**
+ * Runs `docker …` to its end, or until `signal` is aborted. In a process group of its own: a terminal's Ctrl-C reaches us
+ * alone, and what was begun is ended in order.
+ */
+export async function runDocker({
+  args,
+  env,
+  signal,
+  onLine,
+}: {
+  args: readonly string[];
+  env: Environment;
+  signal?: AbortSignal;
+  /** Takes what is written to either stream instead of the outcome. */
+  onLine?: (line: string) => void;
+}): Promise<DockerOutcome> {
+  const child = spawn("docker", args, {
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const [out, err]: [string[], string[]] = [[], []];
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once("error", (error) => resolve("code" in error ? String(error.code) : error.message));
+    child.once("close", (code) => resolve(code === 0 ? undefined : `exit code ${code}`));
+  });
+  await Promise.all([
+    readLines({ stream: child.stdout, onLine: onLine ?? ((line) => out.push(line)) }),
+    readLines({ stream: child.stderr, onLine: onLine ?? ((line) => err.push(line)) }),
+  ]);
+  const failure = await ended;
+  if (failure === undefined) return { ok: true, out, err };
+  const words = err.length === 0 ? failure : err.slice(-lastLinesMax).join("\n");
+  return { ok: false, why: words, out, err };
+}

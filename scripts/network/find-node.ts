@@ -1,0 +1,12 @@
+import { CommandError } from "../../lib/command-line/command.ts";
+import type { NetworkNode, Nodes } from "./nodes.ts";
+
+/** The validator that `3` or `validator-3` means. Throws a CommandError where there is none. */
+export function findNode(nodes: Nodes, word: string): NetworkNode {
+  const name = /^\d+$/.test(word) ? `validator-${Number(word)}` : word;
+  const node = nodes.list.find((candidate) => candidate.name === name);
+  if (node !== undefined) return node;
+  throw new CommandError(`There is no validator ${word}: 1 to ${nodes.list.length} were expected.`, {
+    exitCode: 2,
+  });
+}

@@ -1,0 +1,69 @@
+import { join } from "node:path";
+
+export type NativePorts = { http: number; ws: number; metrics: number; peer: number };
+
+export const loopback = "127.0.0.1";
+const portsPerNode = 10;
+
+/** The ports of validator N (from 1): its tens digit is N where `portBase` ends in 00. */
+export function nativePorts(portBase: number, index: number): NativePorts {
+  const first = portBase + portsPerNode * (index + 1);
+  return { http: first, ws: first + 1, metrics: first + 2, peer: first + 3 };
+}
+
+/**
+ * Besu's arguments for a validator that is a process of this machine: its config.toml as containers have it, and what
+ * differs beside it, since the command line goes before the file.
+ */
+export function besuArguments({
+  folder,
+  name,
+  dataFolder,
+  staticNodesFile,
+  ports,
+}: {
+  /** The network's folder. */
+  folder: string;
+  name: string;
+  dataFolder: string;
+  staticNodesFile: string;
+  ports: NativePorts;
+}): string[] {
+  return [
+    `--config-file=${join(folder, name, "config.toml")}`,
+    `--data-path=${dataFolder}`,
+    `--genesis-file=${join(folder, "genesis.json")}`,
+    `--node-private-key-file=${join(folder, name, "key")}`,
+    `--static-nodes-file=${staticNodesFile}`,
+    // The list of allowed peers has the containers' addresses in it.
+    "--permissions-nodes-config-file-enabled=false",
+    `--p2p-host=${loopback}`,
+    `--p2p-interface=${loopback}`,
+    `--p2p-port=${ports.peer}`,
+    `--rpc-http-host=${loopback}`,
+    `--rpc-http-port=${ports.http}`,
+    `--rpc-ws-host=${loopback}`,
+    `--rpc-ws-port=${ports.ws}`,
+    `--metrics-host=${loopback}`,
+    `--metrics-port=${ports.metrics}`,
+  ];
+}
+
+/**
+ * The environment for Besu. Its options can also be given as BESU_…, which would go before config.toml: whatever the
+ * caller's environment has of these is left out.
+ */
+export function besuEnvironment({
+  env,
+  javaMemoryMb,
+}: {
+  env: Readonly<Record<string, string | undefined>>;
+  javaMemoryMb: number;
+}): Record<string, string | undefined> {
+  const kept = Object.entries(env).filter(([name]) => !name.startsWith("BESU_"));
+  const given = env["BESU_OPTS"] ?? "";
+  return {
+    ...Object.fromEntries(kept),
+    BESU_OPTS: `-Xmx${javaMemoryMb}m -XX:+ExitOnOutOfMemoryError ${given}`.trimEnd(),
+  };
+}

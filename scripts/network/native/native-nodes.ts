@@ -1,0 +1,128 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { enode, type Manifest } from "../../../genesis/manifest.ts";
+import { nativeFolder } from "../../../genesis/write-network.ts";
+import { checkPorts } from "../../dev/check-ports.ts";
+import type { Nodes } from "../nodes.ts";
+import { besuArguments, besuEnvironment, loopback, nativePorts } from "./besu-command.ts";
+import { checkKeys } from "./check-keys.ts";
+import { findBesu } from "./find-besu.ts";
+import { followFile } from "./follow-file.ts";
+import { createNodeProcess } from "./node-process.ts";
+
+export type NativeNodes = Nodes & {
+  /** The number of the process and of its group, while it runs. */
+  pidOf(name: string): Promise<number | undefined>;
+};
+
+const portsSchema = z.object({ portBase: z.int() });
+
+/**
+ * The validators as processes of this machine, from an unpacked Besu, on loopback. What belongs to them (chains, logs,
+ * who runs) is in `native/` in the network's folder; keys, genesis and configuration are those of the containers.
+ */
+export async function openNativeNodes({
+  folder: givenFolder,
+  manifest,
+  portBase: wantedPortBase,
+  env,
+}: {
+  folder: string;
+  manifest: Manifest;
+  portBase: number;
+  env: Readonly<Record<string, string | undefined>>;
+}): Promise<NativeNodes> {
+  const folder = resolve(givenFolder);
+  const staticNodesFile = join(folder, nativeFolder, "static-nodes.json");
+  const portsFile = join(folder, nativeFolder, "ports.json");
+  const processes = manifest.validators.map(({ name }) =>
+    createNodeProcess({ folder: join(folder, nativeFolder, name) }),
+  );
+  const pids = await Promise.all(processes.map((process) => process.pid()));
+  const isAnyRunning = pids.some((pid) => pid !== undefined);
+  // Those that run are where they were started, whatever the configuration says by now.
+  const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
+  const members = processes.flatMap((process, index) => {
+    const validator = manifest.validators[index];
+    if (validator === undefined) return [];
+    const { name, address, nodeId } = validator;
+    const dataFolder = join(folder, nativeFolder, name, "data");
+    return [{ name, address, nodeId, dataFolder, process, ports: nativePorts(portBase, index) }];
+  });
+  type Member = (typeof members)[number];
+
+  function memberOf(name: string): Member {
+    const member = members.find((candidate) => candidate.name === name);
+    if (member === undefined) throw new Error(`there is no ${name} in ${folder}`);
+    return member;
+  }
+
+  async function writeCommonFiles(): Promise<void> {
+    const enodes = members.map(({ nodeId, ports }) => enode({ nodeId, host: loopback, port: ports.peer }));
+    await mkdir(join(folder, nativeFolder), { recursive: true, mode: 0o700 });
+    await writeFile(staticNodesFile, `${JSON.stringify(enodes, null, 2)}\n`);
+    await writeFile(portsFile, JSON.stringify({ portBase }));
+  }
+
+  return {
+    list: members.map(({ name, address, ports }) => ({
+      name,
+      address,
+      rpcUrl: `http://${loopback}:${ports.http}`,
+    })),
+
+    async obstacles(names) {
+      const besu = await findBesu(env);
+      if ("failed" in besu) return [besu.failed];
+      const wanted = members.filter(({ name }) => names.includes(name));
+      return [
+        ...(await checkKeys({ folder, validators: wanted })),
+        ...(await checkPorts(wanted.flatMap(neededPorts))),
+      ];
+    },
+
+    isRunning: async (name) => (await memberOf(name).process.pid()) !== undefined,
+
+    pidOf: (name) => memberOf(name).process.pid(),
+
+    async start(name) {
+      const besu = await findBesu(env);
+      if ("failed" in besu) return besu;
+      const { process, dataFolder, ports } = memberOf(name);
+      await writeCommonFiles();
+      await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+      return process.start({
+        program: besu.program,
+        args: besuArguments({ folder, name, dataFolder, staticNodesFile, ports }),
+        env: besuEnvironment({ env, javaMemoryMb: manifest.javaMemoryMb }),
+      });
+    },
+
+    stop: (name) => memberOf(name).process.stop(),
+
+    async wipe(name) {
+      await rm(memberOf(name).dataFolder, { recursive: true, force: true });
+    },
+
+    logs: ({ name, ...options }) => followFile({ file: memberOf(name).process.logFile, ...options }),
+  };
+
+  function neededPorts({ name, ports }: Member) {
+    const uses = { http: "JSON-RPC", ws: "WebSockets", metrics: "metrics", peer: "peers" } as const;
+    return (["http", "ws", "metrics", "peer"] as const).map((use) => ({
+      host: loopback,
+      port: ports[use],
+      owner: `${name}, ${uses[use]}`,
+      changeWith: "NATIVE_PORT_BASE, or native.portBase in config/network.yaml",
+    }));
+  }
+}
+
+async function readPortBase(file: string): Promise<number | undefined> {
+  try {
+    return portsSchema.parse(JSON.parse(await readFile(file, "utf8"))).portBase;
+  } catch {
+    return undefined;
+  }
+}

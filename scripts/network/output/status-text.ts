@@ -1,0 +1,39 @@
+import { table } from "../../../lib/command-line/format.ts";
+import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts";
+
+/** A status for people: the verdict, why, and a table of the validators. */
+export function statusText(status: NetworkStatus): string {
+  const { verdict, reasons, height, ageSeconds, quorum, present, blocks, roundsAboveZero, validators } =
+    status;
+  const at = height === null ? "no block" : `block ${height}`;
+  const age = ageSeconds === null ? "" : `, ${ageSeconds} s old`;
+  return [
+    `${verdict === "fine" ? "Fine" : verdict === "stalled" ? "STALLED" : "AT THE EDGE OF QUORUM"}: ${at}${age}; ` +
+      `${present} of ${validators.length} validators take part, ${quorum} are needed.`,
+    ...reasons.map((reason) => `  ${reason}`),
+    "",
+    table(
+      ["VALIDATOR", "STATE", "HEIGHT", "PEERS", "PROPOSED", "MISSED TURNS", "MISSED SEALS", "LAG"],
+      validators.map(rowOf),
+    ),
+    "",
+    blocks === 0
+      ? "No blocks to count in."
+      : `Counted in the last ${blocks} blocks; ${roundsAboveZero} of them came in a round above 0, after a missed turn.`,
+  ].join("\n");
+}
+
+function rowOf(validator: ValidatorStatus): string[] {
+  const { name, state, height, peers, proposed, missedTurns, missedSeals, lag } = validator;
+  const orDash = (value: number | null) => (value === null ? "-" : String(value));
+  return [
+    name,
+    state,
+    orDash(height),
+    orDash(peers),
+    String(proposed),
+    String(missedTurns),
+    String(missedSeals),
+    orDash(lag),
+  ];
+}

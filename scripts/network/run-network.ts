@@ -1,0 +1,82 @@
+import { type NetworkConfig, readNetworkConfig } from "../../genesis/config.ts";
+import { readManifest } from "../../genesis/manifest.ts";
+import { CommandError, type Program, textOf, type Values } from "../../lib/command-line/command.ts";
+import { readCommandLine } from "../../lib/command-line/read-command-line.ts";
+import { ConfigError } from "../../lib/read-config.ts";
+import { type CommandInput, commonOptions, type ExitCode, type NetworkCommand } from "./command.ts";
+import { openDockerNodes } from "./docker/docker-nodes.ts";
+import { downCommand } from "./down.ts";
+import { logsCommand } from "./logs.ts";
+import { openNativeNodes } from "./native/native-nodes.ts";
+import { recoverCommand } from "./recover.ts";
+import { startCommand } from "./start.ts";
+import { statusCommand } from "./status.ts";
+import { stopCommand } from "./stop.ts";
+import { upCommand } from "./up.ts";
+import { wipeCommand } from "./wipe.ts";
+
+const program: Program<NetworkCommand> = {
+  invocation: "npm run network --",
+  commonOptions,
+  commands: [
+    upCommand,
+    downCommand,
+    statusCommand,
+    logsCommand,
+    stopCommand,
+    startCommand,
+    wipeCommand,
+    recoverCommand,
+  ],
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs one command line and answers its exit code (see ExitCode). */
+export async function runNetwork({
+  args,
+  env,
+  ...io
+}: Pick<CommandInput, "signal" | "now" | "print" | "note" | "progress"> & {
+  args: readonly string[];
+  env: Environment;
+}): Promise<ExitCode> {
+  try {
+    const read = readCommandLine(program, args);
+    if (read.kind === "help") {
+      io.print(read.text);
+      return 0;
+    }
+    const { command, values, positionals } = read;
+    return await command.run({ ...io, ...(await openNetwork({ values, env })), values, positionals });
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      io.note(`The network's configuration cannot be used:\n  ${error.problems.join("\n  ")}`);
+      return 2;
+    }
+    io.note(error instanceof Error ? error.message : String(error));
+    return error instanceof CommandError ? error.exitCode : 1;
+  }
+}
+
+async function openNetwork({
+  values,
+  env,
+}: {
+  values: Values;
+  env: Environment;
+}): Promise<Pick<CommandInput, "config" | "manifest" | "nodes" | "json">> {
+  const config: NetworkConfig = readNetworkConfig({
+    file: textOf(values, "config") ?? "config/network.yaml",
+    env,
+  });
+  const folder = textOf(values, "folder") ?? config.folder;
+  const read = readManifest(folder);
+  if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
+  const { manifest } = read;
+  const nodes =
+    values["native"] === true
+      ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })
+      : await openDockerNodes({ folder, manifest, env });
+  return { config, manifest, nodes, json: values["json"] === true };
+}

@@ -1,0 +1,26 @@
+import { json } from "../../lib/command-line/format.ts";
+import { type NetworkStatus, networkStatus } from "./chain/network-status.ts";
+import { observe } from "./chain/observe.ts";
+import type { CommandInput } from "./command.ts";
+import { statusText } from "./output/status-text.ts";
+
+export async function currentStatus({
+  nodes,
+  manifest,
+  config,
+  now,
+}: Pick<CommandInput, "nodes" | "manifest" | "config" | "now">): Promise<NetworkStatus> {
+  const { windowBlocks, stalledAfterSeconds } = config.status;
+  const views = await observe({ nodes, genesisHash: manifest.genesisHash, windowBlocks });
+  return networkStatus({ views, nowMs: now(), stalledAfterSeconds });
+}
+
+/** Prints the status as it is now, and what else there is to say of it in JSON. */
+export async function showStatus(
+  input: Pick<CommandInput, "nodes" | "manifest" | "config" | "now" | "json" | "print">,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<NetworkStatus> {
+  const status = await currentStatus(input);
+  input.print(input.json ? json({ ...more, ...status }) : statusText(status));
+  return status;
+}

@@ -1,0 +1,24 @@
+import { exitCodes } from "./chain/network-status.ts";
+import type { NetworkCommand } from "./command.ts";
+import { showStatus } from "./show-status.ts";
+
+export const statusCommand: NetworkCommand = {
+  name: "status",
+  positionals: [],
+  summary: "Shows how the chain and each validator are.",
+  details: [
+    "Who sealed a block is the union of what all validators saw. Exits with 0 where all is fine, 1 where the chain is",
+    "stalled, 2 at the edge of quorum: one more validator down and it stalls.",
+  ],
+  options: {},
+  examples: ["status --native", "status --native --json"],
+  async run(input) {
+    const { verdict } = await showStatus(input);
+    if (verdict === "stalled" && !input.json) {
+      input.note(
+        "\nTo restart all validators together: npm run network -- recover (with --native where they are processes)",
+      );
+    }
+    return exitCodes[verdict];
+  },
+};

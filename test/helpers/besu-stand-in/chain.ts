@@ -1,0 +1,100 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SigningKey, toQuantity } from "ethers";
+import { z } from "zod";
+import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../lib/ibft/block-header.ts";
+import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";
+import type { StandInGenesis } from "./read-genesis.ts";
+
+/** A block as JSON-RPC gives it; `extraData` with the seals that this node saw. */
+export type Block = z.output<typeof blockSchema>;
+export const blockSchema = z.looseObject({
+  number: z.string(),
+  hash: z.string(),
+  parentHash: z.string(),
+  miner: z.string(),
+  timestamp: z.string(),
+  extraData: z.string(),
+});
+
+const vanity = `0x${Buffer.from("besu 26.8.0").toString("hex").padStart(64, "0")}`;
+/** What JSON-RPC adds to a header. */
+const besideHeader = { totalDifficulty: "0x1", size: "0x3eb", uncles: [], transactions: [], withdrawals: [] };
+const zeroHash = `0x${"00".repeat(32)}`;
+
+export type Chain = ReturnType<typeof openChain>;
+
+/** The blocks of one node: in memory, and a line each in its data folder. No block has transactions. */
+export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; dataFolder: string }) {
+  mkdirSync(dataFolder, { recursive: true });
+  const file = join(dataFolder, "stand-in-chain.jsonl");
+  const first: Block = { ...genesis.block, ...besideHeader };
+  const blocks: Block[] = [first];
+  for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
+    // The last line may be half of one: the node was killed while it wrote.
+    const block = parseBlock(line);
+    if (block === undefined || Number(block.number) !== blocks.length) break;
+    blocks.push(block);
+  }
+  const head = () => blocks.at(-1) ?? first;
+  return {
+    head,
+    height: () => blocks.length - 1,
+    block: (number: number) => blocks[number],
+    byHash: (hash: string) => blocks.find((block) => block.hash === hash),
+    append(block: Block): void {
+      blocks.push(block);
+      appendFileSync(file, `${JSON.stringify(block)}\n`);
+    },
+    /** A block on top of the head, without seals. */
+    propose({ miner, round, nowMs }: { miner: string; round: number; nowMs: number }): Block {
+      const parent = head();
+      const seconds = Math.max(Number(parent.timestamp) + genesis.blockMs / 1000, Math.floor(nowMs / 1000));
+      const extraData = encodeExtraData({
+        consensus: "ibft2",
+        vanity,
+        validators: genesis.validators,
+        vote: undefined,
+        round,
+        seals: [],
+      });
+      const block = {
+        ...first,
+        number: toQuantity(blocks.length),
+        parentHash: parent.hash,
+        miner,
+        extraData,
+        timestamp: toQuantity(seconds),
+        baseFeePerGas: "0x0",
+        hash: zeroHash,
+      };
+      return blockSchema.parse({ ...block, hash: blockHash(mustRead(block)) });
+    },
+  };
+}
+
+export function mustRead(block: unknown): BlockHeader {
+  const read = readBlockHeader(block);
+  if ("problem" in read) throw new Error(read.problem);
+  return read.header;
+}
+
+/** Signs a proposed block as a commit seal. */
+export function sealOf(block: Block, privateKey: string): string {
+  const { r, s, yParity } = new SigningKey(privateKey).sign(sealHash(mustRead(block)));
+  return `${r}${s.slice(2)}0${yParity}`;
+}
+
+/** The block with these seals and this round in its `extraData`; its hash stays. */
+export function withSeals(block: Block, seals: readonly string[]): Block {
+  const { extraData } = mustRead(block);
+  return { ...block, extraData: encodeExtraData({ ...extraData, seals }) };
+}
+
+function parseBlock(line: string): Block | undefined {
+  try {
+    return blockSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}

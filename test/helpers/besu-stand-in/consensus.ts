@@ -1,0 +1,150 @@
+import { computeAddress } from "ethers";
+import { z } from "zod";
+import { sealersOf } from "../../../lib/ibft/block-header.ts";
+import { quorumOf } from "../../../lib/ibft/quorum.ts";
+import { type Block, blockSchema, type Chain, mustRead, sealOf, withSeals } from "./chain.ts";
+import type { StandInGenesis } from "./read-genesis.ts";
+
+/** What validators tell each other. */
+export type Message = z.output<typeof messageSchema>;
+const messageSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("round"), number: z.int(), round: z.int() }),
+  z.object({ type: z.literal("proposal"), block: blockSchema }),
+  z.object({ type: z.literal("seal"), number: z.int(), hash: z.string(), seal: z.string() }),
+  z.object({ type: z.literal("height"), height: z.int() }),
+  z.object({ type: z.literal("get"), from: z.int() }),
+  z.object({ type: z.literal("blocks"), blocks: z.array(blockSchema) }),
+]);
+
+const tickMs = 20;
+const announceMs = 200;
+/** So many fit into a line of 64 KiB. */
+const blocksAtOnceMax = 20;
+
+/**
+ * IBFT 2.0 without its preparation phase, which only matters where somebody lies: the proposer's turn goes round, each
+ * validator signs what is proposed in its own round, four of five signatures make the block. A round takes twice as long
+ * as the one before, and one that has a higher number waits for the others: as in Besu, nobody is pulled ahead.
+ */
+export function startConsensus({
+  genesis,
+  chain,
+  privateKey,
+  broadcast,
+  send,
+  onBlock,
+}: {
+  genesis: StandInGenesis;
+  chain: Chain;
+  privateKey: string;
+  broadcast: (message: Message) => void;
+  send: (address: string, message: Message) => void;
+  onBlock: (block: Block) => void;
+}) {
+  const own = computeAddress(privateKey).toLowerCase();
+  const { validators, blockMs, requestTimeoutMs } = genesis;
+  const quorum = quorumOf(validators.length);
+  let round = 0;
+  let roundEndsAt = 0;
+  let proposal: Block | undefined;
+  /** By the hash of what they sign: some are here before their proposal. */
+  let seals = new Map<string, Set<string>>();
+  /** The round that each validator says it is in, at the height that is being made. */
+  let rounds = new Map<string, number>();
+  let announcedAt = 0;
+
+  function begin(): void {
+    round = 0;
+    rounds = new Map();
+    enterRound();
+  }
+
+  function enterRound(): void {
+    proposal = undefined;
+    seals = new Map();
+    roundEndsAt = Date.now() + requestTimeoutMs * 2 ** round;
+    rounds.set(own, round);
+    broadcast({ type: "round", number: chain.height() + 1, round });
+  }
+
+  function isProposer(): boolean {
+    const last = validators.indexOf(chain.head().miner);
+    return validators[(last + 1 + round) % validators.length] === own;
+  }
+
+  function tick(): void {
+    const now = Date.now();
+    if (now - announcedAt > announceMs) {
+      announcedAt = now;
+      broadcast({ type: "height", height: chain.height() });
+      // For those who were not there yet when the round began.
+      broadcast({ type: "round", number: chain.height() + 1, round });
+    }
+    if (!validators.includes(own)) return;
+    if (now > roundEndsAt) {
+      round += 1;
+      enterRound();
+      return;
+    }
+    const isTime = now >= Number(chain.head().timestamp) * 1000 + blockMs;
+    const together = [...rounds.values()].filter((other) => other === round).length;
+    if (proposal === undefined && isTime && isProposer() && together >= quorum) {
+      const block = chain.propose({ miner: own, round, nowMs: now });
+      broadcast({ type: "proposal", block });
+      accept(block);
+    }
+  }
+
+  function accept(block: Block): void {
+    proposal = block;
+    const seal = sealOf(block, privateKey);
+    broadcast({ type: "seal", number: Number(block.number), hash: block.hash, seal });
+    addSeal(block.hash, seal);
+  }
+
+  function addSeal(hash: string, seal: string): void {
+    const known = seals.get(hash) ?? new Set();
+    seals.set(hash, known.add(seal));
+    if (proposal?.hash === hash && known.size >= quorum) take(withSeals(proposal, [...known]));
+  }
+
+  /** A block with enough seals of different validators is final. */
+  function take(block: Block): boolean {
+    const sealers = [...sealersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
+    const isNext = Number(block.number) === chain.height() + 1 && block.parentHash === chain.head().hash;
+    if (!isNext || sealers.length < quorum) return false;
+    chain.append(block);
+    onBlock(block);
+    begin();
+    return true;
+  }
+
+  function receive(from: string, json: unknown): void {
+    const parsed = messageSchema.safeParse(json);
+    if (!parsed.success) return;
+    const message = parsed.data;
+    const next = chain.height() + 1;
+    if (message.type === "round" && message.number === next) rounds.set(from, message.round);
+    else if (message.type === "proposal") {
+      const { extraData } = mustRead(message.block);
+      const isNow = Number(message.block.number) === next && extraData.round === round;
+      if (isNow && proposal === undefined) accept(message.block);
+    } else if (message.type === "seal") {
+      if (message.number === next) addSeal(message.hash, message.seal);
+    } else if (message.type === "height") {
+      if (message.height > chain.height()) send(from, { type: "get", from: next });
+    } else if (message.type === "get") {
+      const blocks = Array.from(
+        { length: blocksAtOnceMax },
+        (_, index) => chain.block(message.from + index) ?? [],
+      );
+      send(from, { type: "blocks", blocks: blocks.flat() });
+    } else if (message.type === "blocks") {
+      for (const block of message.blocks) if (!take(block)) break;
+    }
+  }
+
+  begin();
+  const timer = setInterval(tick, tickMs);
+  return { receive, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { computeAddress, SigningKey } from "ethers";
+import { z } from "zod";
+import { createRpc } from "./answer-rpc.ts";
+import { openChain } from "./chain.ts";
+import { type Message, startConsensus } from "./consensus.ts";
+import { readEnode, startPeers } from "./peers.ts";
+import { readGenesis } from "./read-genesis.ts";
+import { numberOption, type Options, readOptions, textOption } from "./read-options.ts";
+import { startHttp, startMetrics, startWebSockets } from "./servers.ts";
+
+/**
+ * A stand-in for Besu: its command line, its configuration file, its ports, one IBFT 2.0 chain over all of them. The EVM and
+ * transactions are not in it. Throws, in Besu's words as far as they are known, where Besu would not start.
+ */
+export async function startStandIn(args: readonly string[], say: (text: string) => void): Promise<void> {
+  const options = readOptions(args);
+  const genesis = readGenesis(textOption(options, "genesis-file"), options);
+  const privateKey = readKey(textOption(options, "node-private-key-file"));
+  const address = computeAddress(privateKey).toLowerCase();
+  const chain = openChain({ genesis, dataFolder: textOption(options, "data-path") });
+  let peerCount = () => 0;
+  const rpc = createRpc({
+    chain,
+    chainId: genesis.chainId,
+    validators: genesis.validators,
+    peerCount: () => peerCount(),
+  });
+  const ws = await startServers({
+    options,
+    rpc,
+    figures: () => ({ height: chain.height(), peers: peers.count() }),
+  });
+  const nodeId = SigningKey.computePublicKey(privateKey, false).slice("0x04".length);
+  const listed = z
+    .array(z.string())
+    .parse(JSON.parse(readFileSync(textOption(options, "static-nodes-file"), "utf8")));
+  const helloSchema = z.object({ genesis: z.literal(genesis.block.hash), address: z.string() });
+  const peers = startPeers<Message>({
+    own: { nodeId, host: textOption(options, "p2p-interface"), port: numberOption(options, "p2p-port") },
+    others: listed.map(readEnode).filter((other) => other.nodeId !== nodeId),
+    hello: () => ({ genesis: genesis.block.hash, address }),
+    readHello: (json) => helloSchema.safeParse(json).data?.address,
+    onPeer: (peer) => say(`Connected to ${peer}`),
+    onMessage: (peer, json) => consensus.receive(peer, json),
+  });
+  peerCount = peers.count;
+  const consensus = startConsensus({
+    genesis,
+    chain,
+    privateKey,
+    broadcast: (message) => peers.broadcast(message),
+    send: (peer, message) => peers.send(peer, message),
+    onBlock(block) {
+      say(`Imported block ${Number(block.number)} (${block.hash})`);
+      ws.announce(block);
+    },
+  });
+  say(`Ethereum main loop is up: ${address}, ${chain.height()} blocks`);
+}
+
+function readKey(file: string): string {
+  // Besu would make a new key and run as nobody's validator: the stand-in says so instead.
+  return new SigningKey(readFileSync(file, "utf8").trim()).privateKey;
+}
+
+async function startServers({
+  options,
+  rpc,
+  figures,
+}: {
+  options: Options;
+  rpc: ReturnType<typeof createRpc>;
+  figures: () => { height: number; peers: number };
+}) {
+  const at = (name: string) => ({
+    host: textOption(options, `${name}-host`),
+    port: numberOption(options, `${name}-port`),
+  });
+  try {
+    await startHttp(at("rpc-http"), rpc);
+    await startMetrics(at("metrics"), figures);
+    return await startWebSockets(at("rpc-ws"), rpc);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE" && "port" in error))
+      throw error;
+    throw new Error(`Port(s) '[${error.port}]' already in use. Check for other processes using the port(s).`);
+  }
+}

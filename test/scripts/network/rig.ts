@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Test } from "tap";
+import { z } from "zod";
+import { runGenesis } from "../../../genesis/run-genesis.ts";
+import { processIdentity } from "../../../scripts/dev/process-identity.ts";
+import type { ProgressView } from "../../../scripts/network/output/progress-view.ts";
+import { runNetwork } from "../../../scripts/network/run-network.ts";
+import { placeStandIn } from "../../helpers/besu-stand-in/place-stand-in.ts";
+
+export type Outcome = { code: number; out: string; err: string };
+
+const pollMs = 100;
+const waitMs = 30_000;
+const noProgress: ProgressView = { show: () => {}, end: () => {} };
+const recordSchema = z.object({ pid: z.int() });
+const statusSchema = z.object({
+  verdict: z.string(),
+  reasons: z.array(z.string()),
+  height: z.number().nullable(),
+  present: z.number(),
+  blocks: z.number(),
+  roundsAboveZero: z.number(),
+  validators: z.array(
+    z.object({
+      name: z.string(),
+      state: z.string(),
+      proposed: z.number(),
+      missedTurns: z.number(),
+      height: z.number().nullable(),
+      peers: z.number().nullable(),
+      lag: z.number().nullable(),
+      missedSeals: z.number(),
+    }),
+  ),
+});
+
+export type NetworkStatusRead = z.output<typeof statusSchema> & { code: number };
+
+/** A network of stand-ins in a folder of the test's own, on free ports; nothing runs yet. All is ended with the test. */
+export async function makeNetwork(t: Test) {
+  const parent = t.testdir({});
+  const folder = join(parent, "network");
+  const portBase = await freePortBase();
+  const configFile = join(parent, "network.yaml");
+  const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", `native: { portBase: ${portBase} }`];
+  writeFileSync(configFile, [...settings, "status: { stalledAfterSeconds: 5 }", ""].join("\n"));
+  const env = {
+    BESU_HOME: placeStandIn(join(parent, "besu")),
+    PATH: process.env["PATH"],
+    STAND_IN_OWNER_PID: String(process.pid),
+  };
+  const made = await runGenesis({
+    args: ["init", "--config", configFile, "--out", folder],
+    env,
+    now: () => new Date(),
+    print: () => {},
+    note: t.comment,
+  });
+  if (made !== 0) throw new Error("there is no network");
+
+  /** The command line in this process. */
+  async function network(...args: string[]): Promise<Outcome> {
+    return networkWith({ args });
+  }
+
+  /** The same, but for this folder or with this environment. */
+  async function networkWith({
+    args,
+    ...other
+  }: {
+    args: readonly string[];
+    folder?: string;
+    env?: Record<string, string | undefined>;
+  }): Promise<Outcome> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const code = await runNetwork({
+      args: [...args, "--native", "--folder", other.folder ?? folder, "--config", configFile],
+      env: other.env ?? env,
+      now: Date.now,
+      progress: noProgress,
+      signal: new AbortController().signal,
+      print: (text) => out.push(text),
+      note: (text) => err.push(text),
+    });
+    return { code, out: out.join("\n"), err: err.join("\n") };
+  }
+
+  async function status(): Promise<NetworkStatusRead> {
+    const { code, out } = await network("status", "--json");
+    return { code, ...statusSchema.parse(JSON.parse(out)) };
+  }
+
+  t.teardown(() => network("down"));
+  return {
+    folder,
+    parent,
+    configFile,
+    portBase,
+    env,
+    network,
+    networkWith,
+    status,
+    /** Asks until it is so, and gives the status then. */
+    async statusWhen(isSo: (now: NetworkStatusRead) => boolean) {
+      const giveUpAt = Date.now() + waitMs;
+      for (;;) {
+        const now = await status();
+        if (isSo(now)) return now;
+        if (Date.now() > giveUpAt) throw new Error(`it never was so: ${JSON.stringify(now, null, 1)}`);
+        await sleep(pollMs);
+      }
+    },
+    pidOf(number: number): number | undefined {
+      try {
+        const file = join(folder, "native", `validator-${number}`, "process.json");
+        return recordSchema.parse(JSON.parse(readFileSync(file, "utf8"))).pid;
+      } catch {
+        return undefined;
+      }
+    },
+    rpcUrl: (number: number) => `http://127.0.0.1:${portBase + 10 * number}`,
+  };
+}
+
+/** Which of these processes still run; one that has ended and is only not yet waited for does not. */
+export async function runningOf(pids: readonly (number | undefined)[]): Promise<number[]> {
+  const known = pids.flatMap((pid) => pid ?? []);
+  const identities = await Promise.all(known.map(processIdentity));
+  return known.filter((_pid, index) => identities[index] !== undefined);
+}
+
+/** A base from which on five validators' ports are free, below those of outgoing connections. */
+export async function freePortBase(): Promise<number> {
+  for (let tries = 1; tries <= 50; tries += 1) {
+    const base = 10_000 + 100 * Math.floor(Math.random() * 200);
+    const ports = [1, 2, 3, 4, 5].flatMap((number) =>
+      [0, 1, 2, 3].map((offset) => base + 10 * number + offset),
+    );
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error("there are no free ports");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  server.listen({ port, host: "127.0.0.1", exclusive: true });
+  try {
+    await once(server, "listening");
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, "close");
+  return true;
+}
