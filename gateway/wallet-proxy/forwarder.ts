@@ -48,8 +48,12 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
     ? new HttpsAgent({ ...agentOptions, ...(target.ca === undefined ? {} : { ca: target.ca }) })
     : new HttpAgent(agentOptions);
   const proxy = createProxyServer({
-    ...{ target: target.url, agent, secure: true, changeOrigin: true },
-    ...{ connectTimeout: connectTimeoutMs, proxyTimeout: silenceMsMax },
+    target: target.url,
+    agent,
+    secure: true,
+    changeOrigin: true,
+    connectTimeout: connectTimeoutMs,
+    proxyTimeout: silenceMsMax,
   });
   let answers = true;
 

@@ -46,20 +46,37 @@ export function createRun({
   const { timeoutMs, arrivals: kind } = options;
   const { now } = clock;
   const recorder = createRecorder({
-    ...{ now, timeoutMs, sliceMs: sliceMsFor({ stages, timeoutMs, inputs }) },
+    now,
+    timeoutMs,
+    sliceMs: sliceMsFor({ stages, timeoutMs, inputs }),
     waiting: () => ({ inFlight: transport.inFlight(), queued: dispatcher.queued() }),
   });
   const dispatcher = createDispatcher({ transport, recorder, now, timeoutMs });
   const sendTransaction = createSends({
-    ...{ inputs, world, dispatcher, recorder, hasEnded },
+    inputs,
+    world,
+    dispatcher,
+    recorder,
+    hasEnded,
     clock: { now, sleep: (lengthMs) => Promise.race([clock.sleep(lengthMs), ended.then(() => {})]) },
   });
   const { pick, leftOut } = compileMix({
-    ...{ mix: inputs.mix, scope: world.scope, dispatcher, recorder, sendTransaction, random, now },
+    mix: inputs.mix,
+    scope: world.scope,
+    dispatcher,
+    recorder,
+    sendTransaction,
+    random,
+    now,
   });
   const driver = createDriver({
-    ...{ arrivals: createArrivals({ stages, kind, random }), pick, dispatcher, recorder, clock },
-    ...{ scriptsRunningMax, onSweep: () => world.senders?.expire() },
+    arrivals: createArrivals({ stages, kind, random }),
+    pick,
+    dispatcher,
+    recorder,
+    clock,
+    scriptsRunningMax,
+    onSweep: () => world.senders?.expire(),
   });
   return { driver, recorder, dispatcher, leftOut };
 }
@@ -99,7 +116,14 @@ function createSends({
   if (senders === undefined || mix.senders === undefined) return async () => "no value";
   const { gasPriceWei, receiptTimeoutMs, receiptPollMs } = mix.senders;
   return createSendTransaction({
-    ...{ senders, dispatcher, recorder, clock, chainId, receiptTimeoutMs, receiptPollMs, hasEnded },
+    senders,
+    dispatcher,
+    recorder,
+    clock,
+    chainId,
+    receiptTimeoutMs,
+    receiptPollMs,
+    hasEnded,
     gasPriceWei: BigInt(gasPriceWei),
   });
 }

@@ -108,7 +108,15 @@ async function load({
   const hasEnded = () => endedBy !== null;
   const createNext = (plan: readonly Stage[]) =>
     createRun({
-      ...{ stages: plan, options, inputs, world, transport, clock, random, ended, hasEnded },
+      stages: plan,
+      options,
+      inputs,
+      world,
+      transport,
+      clock,
+      random,
+      ended,
+      hasEnded,
     });
   const run = createNext(stages);
   mustHaveItems(run, inputs);
@@ -137,7 +145,13 @@ async function load({
   const durationMs = run.recorder.elapsedMs();
   const recorded = run.recorder.result();
   const report = createReport({
-    ...{ startedAt, durationMs, endedBy, recorded, self: self.stop(), leftOut: run.leftOut, limits },
+    startedAt,
+    durationMs,
+    endedBy,
+    recorded,
+    self: self.stop(),
+    leftOut: run.leftOut,
+    limits,
     settings: { url: target.url, mixFile, stages, warmupMs, arrivals, connections, timeoutMs, seed },
     redact: (text) => text.replaceAll(key, "[key]"),
   });
@@ -193,8 +207,12 @@ function showProgress({
     progress.show({
       elapsedMs: recorder.elapsedMs(),
       wantedPerSecond: expectedBetween(stages, second.fromMs, second.toMs),
-      ...{ arrivalsPerSecond: second.arrivals, p50: second.p50, p99: second.p99 },
-      ...{ failed: recorder.failed(), inFlight: transport.inFlight(), queued: dispatcher.queued() },
+      arrivalsPerSecond: second.arrivals,
+      p50: second.p50,
+      p99: second.p99,
+      failed: recorder.failed(),
+      inFlight: transport.inFlight(),
+      queued: dispatcher.queued(),
     });
   });
   return () => {

@@ -52,16 +52,23 @@ export async function prepareWorld({
     scope: createScope({
       accounts: createAccounts(mix.accounts),
       senders: senders?.addresses ?? [],
-      ...{ recentBlocks, random },
+      recentBlocks,
+      random,
     }),
-    ...{ recentBlocks, senders },
+    recentBlocks,
+    senders,
   };
 
   async function prepareSenders(settings: SenderSettings, id: bigint): Promise<Senders> {
     const keys = createSenderKeys(settings);
     const created = await createSenders({ keys, ask, now, sleep, timeoutMs, resyncAfterMs });
     await fundSenders({
-      ...{ ask, addresses: created.addresses, funder, fundTokens: settings.fundTokens, chainId: id, say },
+      ask,
+      addresses: created.addresses,
+      funder,
+      fundTokens: settings.fundTokens,
+      chainId: id,
+      say,
       gasPriceWei: BigInt(settings.gasPriceWei),
     });
     return created;

@@ -21,8 +21,12 @@ export async function testWeb3py(t: Test, rig: ClientRig, python: string): Promi
 
   await t.test("reads, sends, deploys, calls and decodes", async (t) => {
     const result = await run({
-      ...{ do: "work", url: rig.gateway.url, key: rig.key, privateKey: sender.privateKey },
-      ...{ abi, bytecode: tallyBytecode },
+      do: "work",
+      url: rig.gateway.url,
+      key: rig.key,
+      privateKey: sender.privateKey,
+      abi,
+      bytecode: tallyBytecode,
     });
     t.match(result, {
       chainId: 8845,

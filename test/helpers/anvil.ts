@@ -26,7 +26,10 @@ export async function startAnvil(
   const cacheFolder = await mkdtemp(join(tmpdir(), "tollgate-anvil-"));
   const watch = await startParentWatch();
   const node = await startNode({
-    ...{ env: process.env, port: 0, chainId, cacheFolder },
+    env: process.env,
+    port: 0,
+    chainId,
+    cacheFolder,
     blockTimeSeconds: blockTimeSeconds ?? "on demand",
     ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
     onLine: () => {},

@@ -29,7 +29,10 @@ export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
 
   async function launch(port?: number): Promise<RunningRedis> {
     const started = await startServer({
-      ...{ program: program ?? "", env: process.env, folder, onLine: () => {} },
+      program: program ?? "",
+      env: process.env,
+      folder,
+      onLine: () => {},
       ...(port === undefined ? {} : { port }),
       onChild: ({ pid }) => watch.remember(pid),
     });

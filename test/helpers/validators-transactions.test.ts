@@ -115,7 +115,13 @@ t.test("sends are accepted and refused as Besu did", async (t) => {
 t.test("a transaction without chain id or funds is accepted; without funds it stays", async (t) => {
   const poor = Wallet.createRandom();
   const raw = await poor.signTransaction({
-    ...{ type: 0, chainId: 8845, nonce: 0, gasLimit: 21_000, gasPrice: 0n, to: bob.address, value: 5n },
+    type: 0,
+    chainId: 8845,
+    nonce: 0,
+    gasLimit: 21_000,
+    gasPrice: 0n,
+    to: bob.address,
+    value: 5n,
   });
   const sent = await ask(url, "eth_sendRawTransaction", [raw]);
   t.match(sent, { result: /^0x/ });

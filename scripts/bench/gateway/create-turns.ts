@@ -65,7 +65,10 @@ export function createTurns({
         const { name } = one.contestant;
         const full = roundsOf(name, work).at(-1) ?? (await measureOnce(one, work));
         const added = await measureAddedLatency({
-          ...{ rig, running: one, work, seconds },
+          rig,
+          running: one,
+          work,
+          seconds,
           run: nextRun(),
           fullRate: full.requestsPerSecond,
         });

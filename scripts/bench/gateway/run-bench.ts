@@ -59,7 +59,11 @@ export async function runBench({
     const running = await startAll({ present, rig, say });
     const turns = createTurns({ rig, seconds: options.seconds, say });
     await warmUp({
-      ...{ running, rig, chosen, say, nextRun: turns.nextRun },
+      running,
+      rig,
+      chosen,
+      say,
+      nextRun: turns.nextRun,
       seconds: Math.min(warmUpSecondsMax, options.seconds),
     });
     for (let round = 1; round <= options.rounds; round += 1) {

@@ -55,7 +55,10 @@ export function createAskGateway(target: Target): { ask: AskGateway; close(): vo
   async function post(body: string) {
     try {
       const answer = await client.request({
-        ...{ path: target.path, method: "POST", headers: target.headers, body },
+        path: target.path,
+        method: "POST",
+        headers: target.headers,
+        body,
         signal: AbortSignal.timeout(answerTimeoutMs),
       });
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };

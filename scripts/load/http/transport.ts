@@ -113,7 +113,9 @@ export function createTransport({
             const text = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
             finish(connection, flight, {
               kind: "answer",
-              ...{ status, headers: replyHeaders, body: text.toString("utf8") },
+              status,
+              headers: replyHeaders,
+              body: text.toString("utf8"),
             });
           },
           onResponseError(_controller, error) {

@@ -64,8 +64,13 @@ export async function fundSenders({
     method: "eth_sendRawTransaction",
     params: [
       signTransfer(key, {
-        ...{ to, valueWei: fundWei, data: "0x", gas: plainTransferGas },
-        ...{ nonce: nonce + index, gasPriceWei, chainId },
+        to,
+        valueWei: fundWei,
+        data: "0x",
+        gas: plainTransferGas,
+        nonce: nonce + index,
+        gasPriceWei,
+        chainId,
       }).raw,
     ],
   }));

@@ -81,15 +81,22 @@ export function createSendTransaction({
       if (hasEnded()) recorder.cutOff(1);
       else {
         recorder.notSent({
-          ...{ label: sendMethod, calls: 1, why: "no free sender" },
+          label: sendMethod,
+          calls: 1,
+          why: "no free sender",
           latencyMs: clock.now() - intendedMs,
         });
       }
       return "failed";
     }
     const { raw, hash } = signTransfer(sender.key, {
-      ...{ to, data, valueWei: BigInt(fields.valueWei), gas: fields.gas },
-      ...{ nonce: sender.nonce, gasPriceWei, chainId },
+      to,
+      data,
+      valueWei: BigInt(fields.valueWei),
+      gas: fields.gas,
+      nonce: sender.nonce,
+      gasPriceWei,
+      chainId,
     });
     const request = compileSingle(
       { call: sendMethod, params: [raw], expect: ["hash"], equals: hash },

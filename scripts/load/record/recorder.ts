@@ -209,7 +209,9 @@ export function createRecorder({
         minedMs: mined.summary(),
         curve: latency.curve(),
         methods: [...methods].map(([label, { latencies, ...counts }]) => ({
-          ...{ label, ...counts, latencyMs: latencies.summary() },
+          label,
+          ...counts,
+          latencyMs: latencies.summary(),
         })),
         errors: errors.rows(),
         series: series.slices(),

@@ -34,7 +34,9 @@ export function createSeries({
 
   function close(toMs: number): void {
     slices.push({
-      ...{ fromMs, toMs, ...current },
+      fromMs,
+      toMs,
+      ...current,
       p50: latencies.percentile(50),
       p99: latencies.percentile(99),
       max: latencies.percentile(100),

@@ -93,7 +93,9 @@ function plots({ series, latencyCurve, latencyMs }: Report): string {
         { name: "calls/s", tone: "two", points: perSecond(({ calls }) => calls) },
         { name: "failed/s", tone: "three", points: perSecond(({ failed }) => failed) },
       ],
-      ...{ showX: seconds, showY: rate, fromX: 0 },
+      showX: seconds,
+      showY: rate,
+      fromX: 0,
     }),
     plotSvg({
       title: "Latency over time",
@@ -101,7 +103,9 @@ function plots({ series, latencyCurve, latencyMs }: Report): string {
         { name: "p50", tone: "one", points: over(({ p50 }) => p50) },
         { name: "p99", tone: "two", points: over(({ p99 }) => p99) },
       ],
-      ...{ showX: seconds, showY: milliseconds, fromX: 0 },
+      showX: seconds,
+      showY: milliseconds,
+      fromX: 0,
     }),
     ...(latencyMs.count === 0
       ? []
@@ -110,11 +114,13 @@ function plots({ series, latencyCurve, latencyMs }: Report): string {
             title: "Latency by percentile",
             lines: [
               {
-                ...{ name: "latency", tone: "one" },
+                name: "latency",
+                tone: "one",
                 points: latencyCurve.map(({ percentile, latencyMs: y }) => ({ x: percentile, y })),
               },
             ],
-            ...{ showX: (percentile) => `${percentile} %`, showY: milliseconds },
+            showX: (percentile) => `${percentile} %`,
+            showY: milliseconds,
             ticksX: latencyCurve
               .map(({ percentile }) => percentile)
               .filter((percentile) => [50, 90, 99, 99.9, 99.99].includes(percentile)),

@@ -82,8 +82,13 @@ export function createReport({
   const thresholds = judgeThresholds(limits, recorded);
   const { curve, lateMs, errors, series, endedEarly } = recorded;
   return {
-    ...{ format: "tollgate-load", version: 1, startedAt: startedAt.toISOString() },
-    ...{ durationMs, plannedMs, endedBy, settings },
+    format: "tollgate-load",
+    version: 1,
+    startedAt: startedAt.toISOString(),
+    durationMs,
+    plannedMs,
+    endedBy,
+    settings,
     notes: [
       ...(endedBy === null
         ? []
@@ -108,11 +113,17 @@ export function createReport({
     },
     requests: recorded.requests,
     calls: {
-      ...{ total: recorded.calls, failed: recorded.failed, cutOff: recorded.cutOff },
+      total: recorded.calls,
+      failed: recorded.failed,
+      cutOff: recorded.cutOff,
       errorRate: errorRate(recorded),
     },
-    ...{ latencyMs: recorded.latencyMs, serviceMs: recorded.serviceMs, failedMs: recorded.failedMs },
-    ...{ queuedMs: recorded.queuedMs, minedMs: recorded.minedMs, latencyCurve: curve },
+    latencyMs: recorded.latencyMs,
+    serviceMs: recorded.serviceMs,
+    failedMs: recorded.failedMs,
+    queuedMs: recorded.queuedMs,
+    minedMs: recorded.minedMs,
+    latencyCurve: curve,
     methods: recorded.methods,
     errors: errors.map((row) => ({
       ...row,

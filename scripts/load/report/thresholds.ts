@@ -31,7 +31,9 @@ export function judgeThresholds(limits: ThresholdLimits, recorded: Recorded): Th
   if (limits.errorRate !== undefined) {
     const actual = errorRate(recorded);
     thresholds.push({
-      ...{ name: "errorRate", limit: limits.errorRate, actual },
+      name: "errorRate",
+      limit: limits.errorRate,
+      actual,
       passed: recorded.calls > 0 && actual <= limits.errorRate,
     });
   }

@@ -109,7 +109,10 @@ export async function ask(
 ): Promise<Answered> {
   const type = method === "POST" ? { "Content-Type": "application/json" } : {};
   const outgoing = request({
-    ...{ host: "127.0.0.1", port, method, path },
+    host: "127.0.0.1",
+    port,
+    method,
+    path,
     headers: { ...type, ...headers },
     agent: false,
   });

@@ -50,11 +50,31 @@ function besuHeader(block: JsonObject, number: number): JsonObject {
   const { hash, parentHash, nonce, sha3Uncles, logsBloom, transactionsRoot, stateRoot, receiptsRoot } = block;
   const { miner, baseFeePerGas, size, gasLimit, gasUsed, timestamp, withdrawalsRoot } = block;
   return {
-    ...{ number: block["number"], hash, mixHash: ibftMixHash, parentHash, nonce, sha3Uncles, logsBloom },
-    ...{ transactionsRoot, stateRoot, receiptsRoot, miner },
-    ...{ difficulty: "0x1", totalDifficulty: hex(number + 1), extraData: "0x" },
-    ...{ baseFeePerGas, size, gasLimit, gasUsed, timestamp, uncles: [], transactions: [] },
-    ...{ withdrawalsRoot, withdrawals: [], blobGasUsed: "0x0", excessBlobGas: "0x0" },
+    number: block["number"],
+    hash,
+    mixHash: ibftMixHash,
+    parentHash,
+    nonce,
+    sha3Uncles,
+    logsBloom,
+    transactionsRoot,
+    stateRoot,
+    receiptsRoot,
+    miner,
+    difficulty: "0x1",
+    totalDifficulty: hex(number + 1),
+    extraData: "0x",
+    baseFeePerGas,
+    size,
+    gasLimit,
+    gasUsed,
+    timestamp,
+    uncles: [],
+    transactions: [],
+    withdrawalsRoot,
+    withdrawals: [],
+    blobGasUsed: "0x0",
+    excessBlobGas: "0x0",
     parentBeaconBlockRoot: `0x${"00".repeat(32)}`,
   };
 }
@@ -66,13 +86,25 @@ function readTransaction(transaction: JsonObject): ChainTransaction {
   const { accessList, maxPriorityFeePerGas, maxFeePerGas } = transaction;
   const json = {
     ...(accessList === undefined ? {} : { accessList }),
-    ...{ blockHash, blockNumber, blockTimestamp },
+    blockHash,
+    blockNumber,
+    blockTimestamp,
     ...(chainId === undefined ? {} : { chainId }),
-    ...{ from, gas, gasPrice },
+    from,
+    gas,
+    gasPrice,
     ...(maxFeePerGas === undefined ? {} : { maxPriorityFeePerGas, maxFeePerGas }),
-    ...{ hash, input, nonce, to: to ?? null, transactionIndex, type, value },
+    hash,
+    input,
+    nonce,
+    to: to ?? null,
+    transactionIndex,
+    type,
+    value,
     ...(yParity === undefined ? {} : { yParity }),
-    ...{ v, r, s },
+    v,
+    r,
+    s,
   };
   return {
     hash: text(transaction, "hash"),
@@ -90,12 +122,18 @@ export function pendingTransactionJson(transaction: Transaction, from: string): 
   const v = typed ? signature?.yParity : (signature?.networkV ?? signature?.v);
   return {
     ...(typed ? { accessList: transaction.accessList ?? [] } : {}),
-    ...{ blockHash: null, blockNumber: null, blockTimestamp: null },
+    blockHash: null,
+    blockNumber: null,
+    blockTimestamp: null,
     ...(transaction.chainId === 0n ? {} : { chainId: hex(transaction.chainId) }),
-    ...{ from, gas: hex(transaction.gasLimit), gasPrice: hex(offeredPriceWei(transaction)) },
+    from,
+    gas: hex(transaction.gasLimit),
+    gasPrice: hex(offeredPriceWei(transaction)),
     ...(withTip ? { maxPriorityFeePerGas: hex(transaction.maxPriorityFeePerGas ?? 0n) } : {}),
     ...(withTip ? { maxFeePerGas: hex(transaction.maxFeePerGas ?? 0n) } : {}),
-    ...{ hash: transaction.hash, input: transaction.data, nonce: hex(transaction.nonce) },
+    hash: transaction.hash,
+    input: transaction.data,
+    nonce: hex(transaction.nonce),
     ...{
       to: transaction.to?.toLowerCase() ?? null,
       transactionIndex: null,
@@ -103,7 +141,9 @@ export function pendingTransactionJson(transaction: Transaction, from: string): 
     },
     value: hex(transaction.value),
     ...(typed ? { yParity: hex(v ?? 0) } : {}),
-    ...{ v: hex(v ?? 0), r: hex(BigInt(signature?.r ?? 0)), s: hex(BigInt(signature?.s ?? 0)) },
+    v: hex(v ?? 0),
+    r: hex(BigInt(signature?.r ?? 0)),
+    s: hex(BigInt(signature?.s ?? 0)),
   };
 }
 
@@ -117,16 +157,36 @@ function besuReceipt(receipt: JsonObject, timestamp: unknown): JsonObject {
   const { effectiveGasPrice, logsBloom, status, to, transactionHash, transactionIndex, type } = receipt;
   const logs = objects(receipt["logs"]).map((log) => besuLog(log, timestamp));
   return {
-    ...{ blockHash, blockNumber, contractAddress, cumulativeGasUsed, from, gasUsed, effectiveGasPrice },
-    ...{ logs, logsBloom, status, to: to ?? null, transactionHash, transactionIndex, type },
+    blockHash,
+    blockNumber,
+    contractAddress,
+    cumulativeGasUsed,
+    from,
+    gasUsed,
+    effectiveGasPrice,
+    logs,
+    logsBloom,
+    status,
+    to: to ?? null,
+    transactionHash,
+    transactionIndex,
+    type,
   };
 }
 
 function besuLog(log: JsonObject, blockTimestamp: unknown): JsonObject {
   const { logIndex, blockNumber, blockHash, transactionHash, transactionIndex, address, data, topics } = log;
   return {
-    ...{ logIndex, removed: false, blockNumber, blockHash, blockTimestamp },
-    ...{ transactionHash, transactionIndex, address, data, topics },
+    logIndex,
+    removed: false,
+    blockNumber,
+    blockHash,
+    blockTimestamp,
+    transactionHash,
+    transactionIndex,
+    address,
+    data,
+    topics,
   };
 }
 

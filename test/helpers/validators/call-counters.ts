@@ -28,9 +28,20 @@ const bodiesKept = 500;
 /** What one validator was asked. It counts when the body is there, whatever fault then befalls the answer. */
 export function createCallCounters(): CallCounters {
   return {
-    ...{ requests: 0, items: 0, singles: 0, arrays: 0, arrayLengthMax: 0, inFlight: 0, inFlightMax: 0 },
-    ...{ connections: 0, connectionsMax: 0, webSockets: 0, webSocketMessages: 0 },
-    ...{ arrayLengths: new Map(), methods: new Map(), bodies: [] },
+    requests: 0,
+    items: 0,
+    singles: 0,
+    arrays: 0,
+    arrayLengthMax: 0,
+    inFlight: 0,
+    inFlightMax: 0,
+    connections: 0,
+    connectionsMax: 0,
+    webSockets: 0,
+    webSocketMessages: 0,
+    arrayLengths: new Map(),
+    methods: new Map(),
+    bodies: [],
   };
 }
 

@@ -31,14 +31,16 @@ const status =
 
 const rpcError: StubHandler = ([call]) =>
   JSON.stringify({
-    ...{ jsonrpc: "2.0", id: call?.id },
+    jsonrpc: "2.0",
+    id: call?.id,
     error: { code: -32601, message: "The method is unknown", data: { code: "not_found" } },
   });
 
 const tooMany = status(
   429,
   JSON.stringify({
-    ...{ jsonrpc: "2.0", id: null },
+    jsonrpc: "2.0",
+    id: null,
     error: { code: -32005, message: "Limit reached.", data: { code: "rate_limited" } },
   }),
   { "RateLimit-Policy": '"default";q=100;w=60', "Retry-After": "42" },

@@ -53,7 +53,9 @@ items:
   t.strictSame(report.notes, []);
   const calls = asked(stub.bodies, "eth_call");
   t.match(calls[0]?.params[0], {
-    ...{ to: account, data: `0x70a08231${account.slice(2).padStart(64, "0")}`, note: "$5" },
+    to: account,
+    data: `0x70a08231${account.slice(2).padStart(64, "0")}`,
+    note: "$5",
   });
   const seen = new Set(calls.map(({ params }) => params[1]));
   t.strictSame([...seen].sort(), ["0x0", "0x1", "0x2", "0x3"], "any of the recent blocks");

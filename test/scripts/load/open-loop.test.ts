@@ -31,7 +31,8 @@ t.test("percentiles of known latencies are right within 0.2 %", async (t) => {
   // From fractions of a millisecond to seconds, with a long tail.
   const latencies = Array.from({ length: 10_000 }, () => 0.3 - 40 * Math.log(1 - random()));
   const recorded = await runVirtually({
-    ...{ stages: steady(1_000, 10_000), answerAfterMs: (_sentAtMs, index) => latencies[index] ?? 0 },
+    stages: steady(1_000, 10_000),
+    answerAfterMs: (_sentAtMs, index) => latencies[index] ?? 0,
   });
   t.equal(recorded.latencyMs.count, 10_000);
   const { p50, p90, p99, p999, max } = recorded.latencyMs;
@@ -79,7 +80,10 @@ t.test("a stall of one second shows in p99 as it must where arrivals go on", asy
 t.test("what could not be sent in time is counted, with the timeout as its latency", async (t) => {
   // Two connections and 100 ms an answer: 20 a second can be sent, 100 are due.
   const recorded = await runVirtually({
-    ...{ stages: steady(100, 10_000), connections: 2, timeoutMs: 1_000, answerAfterMs: () => 100 },
+    stages: steady(100, 10_000),
+    connections: 2,
+    timeoutMs: 1_000,
+    answerAfterMs: () => 100,
   });
   const [row] = recorded.errors;
   t.match(row, { kind: "not sent", code: "no free connection" });
@@ -95,7 +99,9 @@ t.test("what could not be sent in time is counted, with the timeout as its laten
 
 t.test("an arrival above the bound of what may wait is counted as not sent", async (t) => {
   const recorded = await runVirtually({
-    ...{ stages: steady(100, 1_000), scriptsRunningMax: 10, answerAfterMs: () => 5_000 },
+    stages: steady(100, 1_000),
+    scriptsRunningMax: 10,
+    answerAfterMs: () => 5_000,
   });
   t.match(recorded.errors, [{ kind: "not sent", code: "too many waiting", calls: 90 }]);
   t.equal(recorded.latencyMs.p50, 10_002.431, "the timeout of 10 s, as precise as the histogram is");
@@ -115,7 +121,10 @@ t.test("a timeout counts with the time until it was given up", async (t) => {
 
 t.test("what is stopped counts what was measured, and what was cut off apart from errors", async (t) => {
   const recorded = await runVirtually({
-    ...{ stages: steady(100, 10_000), connections: 1, answerAfterMs: () => 100, stopAtMs: 1_005 },
+    stages: steady(100, 10_000),
+    connections: 1,
+    answerAfterMs: () => 100,
+    stopAtMs: 1_005,
   });
   t.equal(recorded.arrivals, 101);
   t.equal(recorded.calls, 11);

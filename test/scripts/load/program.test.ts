@@ -27,7 +27,11 @@ t.test("thresholds decide the exit code, and the program writes all its reports"
   t.match(first.out, /calls\/s over time\n.*█/);
   t.match(first.out, /Threshold: p99 .* at most 5\.00 s wanted: kept/);
   t.match(JSON.parse(readFileSync(jsonFile, "utf8")), {
-    ...{ format: "tollgate-load", version: 1, endedBy: null, passed: true, requests: 100 },
+    format: "tollgate-load",
+    version: 1,
+    endedBy: null,
+    passed: true,
+    requests: 100,
     calls: { total: 100, failed: 0, cutOff: 0, errorRate: 0 },
     thresholds: [
       { name: "p99", limit: 5_000 },

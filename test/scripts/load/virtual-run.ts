@@ -14,7 +14,9 @@ const rightAnswer: Reply = {
   body: '{"jsonrpc":"2.0","id":1,"result":"0x1"}',
 };
 const request: LoadRequest = {
-  ...{ label: "eth_blockNumber", body: "", isBatch: false },
+  label: "eth_blockNumber",
+  body: "",
+  isBatch: false,
   calls: [{ method: "eth_blockNumber", id: 1, expectation: { kinds: ["quantity"], equals: undefined } }],
 };
 
@@ -57,12 +59,15 @@ export async function runVirtually({
     close() {},
   };
   const recorder = createRecorder({
-    ...{ now: clock.now, timeoutMs, sliceMs: 1000 },
+    now: clock.now,
+    timeoutMs,
+    sliceMs: 1000,
     waiting: () => ({ inFlight: transport.inFlight(), queued: dispatcher.queued() }),
   });
   const dispatcher = createDispatcher({ transport, recorder, now: clock.now, timeoutMs });
   const script = {
-    ...{ name: request.label, calls: 1 },
+    name: request.label,
+    calls: 1,
     run: async (intendedMs: number) => void (await dispatcher.request(request, intendedMs)),
   };
   const driver = createDriver({
@@ -71,7 +76,10 @@ export async function runVirtually({
       pick: () => script,
       dispatcher,
     },
-    ...{ recorder, clock, scriptsRunningMax, onSweep: () => {} },
+    recorder,
+    clock,
+    scriptsRunningMax,
+    onSweep: () => {},
   });
   if (stopAtMs !== undefined) at(stopAtMs, driver.stop);
   await runUntil(driver.run());
