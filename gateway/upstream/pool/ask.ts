@@ -97,15 +97,15 @@ export function createPlans() {
 }
 
 /** The body for a validator: an object for one call, an array for several; ids are the places, from 1. */
-export function composeBody(asks: readonly Ask[]): Buffer {
+export function composeBody(asks: readonly Ask[]): ByteText {
   const [first] = asks;
-  if (asks.length === 1 && first !== undefined) return Buffer.from(itemText(first, 1), "latin1");
+  if (asks.length === 1 && first !== undefined) return itemText(first, 1);
   let text = "[";
   for (let index = 0; index < asks.length; index += 1) {
     const ask = asks[index];
     if (ask !== undefined) text += (index === 0 ? "" : ",") + itemText(ask, index + 1);
   }
-  return Buffer.from(`${text}]`, "latin1");
+  return `${text}]`;
 }
 
 function itemText({ plan, paramsText }: Ask, id: number): string {

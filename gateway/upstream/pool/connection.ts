@@ -1,4 +1,4 @@
-import { Client, type Dispatcher } from "undici";
+import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
 import type { Ask } from "./ask.ts";
 import type { StreamedAnswer } from "./pool-answer.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
@@ -63,23 +63,14 @@ export type ConnectionEvents = {
 export type Connection = {
   /** What is in flight, or nothing. A field and no collection: what lives short must not hang on what lives long. */
   flight: Flight | undefined;
-  send(flight: Flight, body: Buffer): void;
+  /** One character of `body` a byte. */
+  send(flight: Flight, body: string): void;
   /** Closes it for good. Nothing is reported any more. */
   destroy(): void;
   /** How long its stream has stood still; undefined where it has none. */
   streamStalledMs(nowMs: number): number | undefined;
   failStream(): void;
 };
-
-export type ConnectionTarget = {
-  origin: string;
-  path: string;
-  headers: string[];
-  connectTimeoutMs: number;
-};
-
-// Idle connections are kept; a validator that closes them earlier says so in its headers.
-const keepAliveMs = 60_000;
 
 /** One keep-alive connection with one request in flight. Time is kept by whoever sweeps over it, never by timers of its own. */
 export function createConnection({
@@ -89,20 +80,12 @@ export function createConnection({
   now,
   events,
 }: {
-  target: ConnectionTarget;
+  target: HttpTarget;
   answerBytesMax: number;
   streamFromBytes: number;
   now: () => number;
   events: ConnectionEvents;
 }): Connection {
-  const client = new Client(target.origin, {
-    pipelining: 1,
-    connectTimeout: target.connectTimeoutMs,
-    keepAliveTimeout: keepAliveMs,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    allowH2: false,
-  });
   let status = 0;
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
@@ -115,11 +98,11 @@ export function createConnection({
     flight: undefined,
     send(flight, body) {
       connection.flight = flight;
-      client.dispatch({ path: target.path, method: "POST", headers: target.headers, body }, handler);
+      http.post(body);
     },
     destroy() {
       release();
-      void client.destroy();
+      http.drop();
     },
     streamStalledMs: (nowMs) => relay?.stalledMs(nowMs),
     failStream() {
@@ -144,82 +127,84 @@ export function createConnection({
     return more === undefined ? first : Buffer.concat([first, ...more], bytes);
   }
 
-  function collect(chunk: Buffer): void {
+  /** What comes is good for this turn only: an answer in one piece, as nearly all are, is read in it. */
+  function collect(chunk: Buffer, isLast: boolean): void {
     bytes += chunk.length;
-    if (first === undefined) first = chunk;
-    else if (more === undefined) more = [chunk];
-    else more.push(chunk);
+    if (first === undefined) first = isLast ? chunk : Buffer.from(chunk);
+    else if (more === undefined) more = [Buffer.from(chunk)];
+    else more.push(Buffer.from(chunk));
   }
 
   /** An answer that grew long: streamed to who can take it, dropped where nobody waits, refused beyond the limit. */
-  function checkLength(flight: Flight, controller: Dispatcher.DispatchController): void {
+  function checkLength(flight: Flight): void {
     const [ask] = flight.asks;
     if (ask !== undefined && flight.asks.length === 1 && !wasLooked && status === 200) {
       wasLooked = true;
-      if (ask.settled) giveUp(controller, "unwanted");
-      else if (ask.mayStream) beginStream(flight, controller);
+      if (ask.settled) giveUp("unwanted");
+      else if (ask.mayStream) beginStream(flight);
     }
-    if (relay === undefined && bytes > answerBytesMax) giveUp(controller, "too_large");
+    if (relay === undefined && bytes > answerBytesMax) giveUp("too_large");
   }
 
-  function beginStream(flight: Flight, controller: Dispatcher.DispatchController): void {
+  function beginStream(flight: Flight): void {
     const cut = cutFirstBytes(collected());
     if (cut === undefined) return;
     first = undefined;
     more = undefined;
-    relay = createStreamRelay({ ...cut, controller, now, onAbort: () => giveUp(controller, "unwanted") });
+    relay = createStreamRelay({ ...cut, flow: http, now, onAbort: () => giveUp("unwanted") });
     events.streamBegan(flight, relay.answer);
   }
 
-  function giveUp(controller: Dispatcher.DispatchController, reason: FailureReason): void {
+  function giveUp(reason: FailureReason): void {
     const flight = release();
-    controller.abort(new Error(reason));
+    http.drop();
     if (flight !== undefined) events.failed(connection, flight, reason);
   }
 
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart() {
-      if (connection.flight !== undefined) connection.flight.hasLeft = true;
-    },
-    onResponseStart(_controller, statusCode) {
-      status = statusCode;
-    },
-    onResponseData(controller, chunk) {
-      const { flight } = connection;
-      if (flight === undefined) return;
-      events.bytesCame(flight);
-      if (relay !== undefined) {
-        relay.push(chunk);
-        return;
-      }
-      collect(chunk);
-      if (bytes > streamFromBytes) checkLength(flight, controller);
-    },
-    onResponseEnd() {
-      if (relay !== undefined) {
-        const ended = relay;
+  const http = createHttpConnection({
+    target,
+    now,
+    events: {
+      onSent() {
+        if (connection.flight !== undefined) connection.flight.hasLeft = true;
+      },
+      onHead(answered) {
+        status = answered;
+      },
+      onBody(chunk, isLast) {
+        const { flight } = connection;
+        if (flight === undefined) return;
+        events.bytesCame(flight);
+        if (relay !== undefined) {
+          relay.push(chunk);
+          return;
+        }
+        collect(chunk, isLast);
+        if (bytes > streamFromBytes) checkLength(flight);
+      },
+      onEnd() {
+        if (relay !== undefined) {
+          const ended = relay;
+          const flight = release();
+          ended.end();
+          if (flight !== undefined) events.streamEnded(connection, flight);
+          return;
+        }
+        const body = collected();
         const flight = release();
-        ended.end();
-        if (flight !== undefined) events.streamEnded(connection, flight);
-        return;
-      }
-      const body = collected();
-      const flight = release();
-      if (flight !== undefined) events.answered(connection, flight, { status, body });
+        if (flight !== undefined) events.answered(connection, flight, { status, body });
+      },
+      onFailure(failure) {
+        const broken = relay;
+        const flight = release();
+        broken?.fail();
+        if (flight !== undefined) events.failed(connection, flight, reasonOf(failure));
+      },
     },
-    onResponseError(_controller, error) {
-      const broken = relay;
-      const flight = release();
-      broken?.fail();
-      if (flight === undefined) return;
-      events.failed(connection, flight, flight.hasLeft ? "closed" : connectReason(error));
-    },
-  };
+  });
   return connection;
 }
 
-/** A connection that ended between two requests may be found out only when the next one is about to leave. */
-function connectReason(error: Error): FailureReason {
-  const code = "code" in error ? error.code : undefined;
-  return code === "UND_ERR_SOCKET" ? "closed" : "connect";
+function reasonOf(failure: HttpFailure): FailureReason {
+  return failure === "malformed" ? "bad_answer" : failure;
 }

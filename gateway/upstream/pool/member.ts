@@ -1,9 +1,9 @@
+import type { HttpTarget } from "../http/http-connection.ts";
 import type { Ask } from "./ask.ts";
 import { laneNames } from "./ask.ts";
 import {
   type Connection,
   type ConnectionEvents,
-  type ConnectionTarget,
   createConnection,
   type FailureReason,
   type Flight,
@@ -155,7 +155,7 @@ export function countRequest(stats: MemberStats, { lane, asks }: Flight): void {
 }
 
 /** How a validator is reached. User and password of its address become a header (RFC 7617). */
-export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): ConnectionTarget {
+export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): HttpTarget {
   const { origin, pathname, search, username, password } = new URL(url);
   const headers = ["content-type", "application/json"];
   if (username !== "" || password !== "") {
@@ -171,7 +171,7 @@ export function openConnection({
   now,
   events,
 }: {
-  target: ConnectionTarget;
+  target: HttpTarget;
   settings: Pick<PoolSettings, "answerBytesMax" | "streamFromBytes">;
   now: () => number;
   events: ConnectionEvents;

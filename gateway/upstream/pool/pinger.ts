@@ -4,7 +4,7 @@ import { cutLoneCarefully } from "./cut-carefully.ts";
 
 export type Pinger = ReturnType<typeof createPinger>;
 
-const pingBody = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}');
+const pingBody = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 
 /**
  * Asks a validator the least that it can be asked, on a connection of its own: whether it answers at all. One question

@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici";
+import type { HttpConnection } from "../http/http-connection.ts";
 import { type StreamedAnswer, type StreamReader, usualBeforeId } from "./pool-answer.ts";
 
 export type StreamRelay = ReturnType<typeof createStreamRelay>;
@@ -10,20 +10,21 @@ export type StreamRelay = ReturnType<typeof createStreamRelay>;
 export function cutFirstBytes(first: Buffer): { beforeId: string; afterId: Buffer } | undefined {
   const start = first.toString("latin1", 0, usualBeforeId.length + 2);
   if (start !== `${usualBeforeId}1,`) return undefined;
-  return { beforeId: usualBeforeId, afterId: first.subarray(usualBeforeId.length + 1) };
+  // A copy: the bytes may be good for this turn only.
+  return { beforeId: usualBeforeId, afterId: Buffer.from(first.subarray(usualBeforeId.length + 1)) };
 }
 
 /** Hands a long answer on as it comes. Until the reader starts it, what still comes is kept: a socket's read at most. */
 export function createStreamRelay({
   beforeId,
   afterId,
-  controller,
+  flow,
   now,
   onAbort,
 }: {
   beforeId: string;
   afterId: Buffer;
-  controller: Dispatcher.DispatchController;
+  flow: Pick<HttpConnection, "pause" | "resume">;
   now: () => number;
   onAbort: () => void;
 }) {
@@ -31,7 +32,7 @@ export function createStreamRelay({
   let held: Buffer[] = [];
   let outcome: "open" | "ended" | "failed" | "aborted" = "open";
   let movedAtMs = now();
-  controller.pause();
+  flow.pause();
 
   function finish(how: "ended" | "failed"): void {
     if (outcome !== "open") return;
@@ -51,12 +52,12 @@ export function createStreamRelay({
       for (const chunk of chunks) newReader.onChunk(chunk);
       if (outcome === "ended") newReader.onEnd();
       if (outcome === "failed") newReader.onFailure();
-      if (outcome === "open") controller.resume();
+      if (outcome === "open") flow.resume();
     },
-    pause: () => controller.pause(),
+    pause: () => flow.pause(),
     resume() {
       movedAtMs = now();
-      if (outcome === "open") controller.resume();
+      if (outcome === "open") flow.resume();
     },
     abort() {
       if (outcome !== "open") return;
@@ -67,9 +68,10 @@ export function createStreamRelay({
 
   return {
     answer,
+    /** The bytes are good until this returns. */
     push(chunk: Buffer): void {
       movedAtMs = now();
-      if (reader === undefined) held.push(chunk);
+      if (reader === undefined) held.push(Buffer.from(chunk));
       else if (outcome === "open") reader.onChunk(chunk);
     },
     end: () => finish("ended"),

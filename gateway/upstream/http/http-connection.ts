@@ -1,0 +1,185 @@
+import { isIP, connect as netConnect, type Socket } from "node:net";
+import { connect as tlsConnect } from "node:tls";
+import { createResponseReader, type ResponseReader } from "./response-reader.ts";
+
+export type HttpTarget = {
+  /** `http://host:port` or `https://host:port`. */
+  origin: string;
+  path: string;
+  /** Besides Host and Content-Length: name, value, name, value … */
+  headers: readonly string[];
+  connectTimeoutMs: number;
+};
+
+/** How a request ended without a response. */
+export type HttpFailure =
+  /** No connection could be made. */
+  | "connect"
+  /** It ended before the response did. */
+  | "closed"
+  /** What came is no HTTP. */
+  | "malformed";
+
+export type HttpEvents = {
+  /** Bytes of the request are with the kernel. */
+  onSent(): void;
+  onHead(status: number): void;
+  /** The bytes are good until this returns. `isLast`: nothing follows. */
+  onBody(bytes: Buffer, isLast: boolean): void;
+  onEnd(): void;
+  onFailure(failure: HttpFailure): void;
+};
+
+export type HttpConnection = {
+  /** Sends a request, one character of `body` a byte. The one before must have ended or been dropped. */
+  post(body: string): void;
+  /** Lets nothing more of the response come, for a while. */
+  pause(): void;
+  resume(): void;
+  /** Closes it; of what was under way nothing is told any more. The next request makes a new connection. */
+  drop(): void;
+};
+
+/** Idle for so long it is not trusted any more; a server that closes earlier may say so in its head. */
+const keepAliveMsMax = 60_000;
+/** So much before the server's own time, since a request may cross its end on the way. */
+const keepAliveMarginMs = 1000;
+
+// What is read is looked at before the next read begins, on whichever connection: all of them share one buffer.
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * One connection to a validator, with one request at a time and nothing queued: for each array that it carries, a client for
+ * all purposes took more time than everything else that the gateway does for its calls (DECISIONS.md). It is made
+ * when it is first used, and made anew when it was closed meanwhile.
+ */
+export function createHttpConnection({
+  target,
+  now,
+  events,
+}: {
+  target: HttpTarget;
+  now: () => number;
+  events: HttpEvents;
+}): HttpConnection {
+  const requestHead = headOf(target);
+  let line: Line | undefined;
+  let isBusy = false;
+  let idleSinceMs = 0;
+  let idleMsMax = keepAliveMsMax;
+
+  /** Each socket has a reader of its own: what is left of one that was dropped is never taken for another's. */
+  function open(): Line {
+    const isOurs = () => line === opened;
+    const reader = createResponseReader({
+      onHead(status) {
+        if (isOurs()) events.onHead(status);
+      },
+      onBody(bytes, isLast) {
+        if (isOurs()) events.onBody(bytes, isLast);
+      },
+      onEnd({ mayReuse, keepAliveMs = Number.POSITIVE_INFINITY }) {
+        if (!isOurs()) return;
+        isBusy = false;
+        idleSinceMs = now();
+        idleMsMax = Math.min(keepAliveMsMax, keepAliveMs - keepAliveMarginMs);
+        if (!mayReuse) close();
+        events.onEnd();
+      },
+    });
+    const socket = connectTo(target, (bytes) => {
+      // Where nothing was asked it is no request's fault, and the connection alone has to go.
+      if (isOurs() && reader.read(bytes) === "malformed" && isOurs()) end("malformed");
+    });
+    const opened: Line = { socket, reader, isConnected: false };
+    const timer = setTimeout(() => socket.destroy(), target.connectTimeoutMs);
+    socket.once(isSecure(target) ? "secureConnect" : "connect", () => {
+      clearTimeout(timer);
+      opened.isConnected = true;
+      if (isOurs() && isBusy) events.onSent();
+    });
+    // 'close' follows, and says all there is to say.
+    let hadError = false;
+    socket.on("error", () => {
+      hadError = true;
+    });
+    socket.once("close", () => {
+      clearTimeout(timer);
+      if (!isOurs() || (isBusy && !hadError && reader.close() === "whole")) return;
+      end(opened.isConnected ? "closed" : "connect");
+    });
+    return opened;
+  }
+
+  function close(): void {
+    const closed = line;
+    line = undefined;
+    closed?.socket.destroy();
+  }
+
+  function end(failure: HttpFailure): void {
+    const wasBusy = isBusy;
+    isBusy = false;
+    close();
+    if (wasBusy) events.onFailure(failure);
+  }
+
+  return {
+    post(body) {
+      if (line !== undefined && now() - idleSinceMs > idleMsMax) close();
+      line ??= open();
+      isBusy = true;
+      const { socket, reader, isConnected } = line;
+      reader.expect();
+      socket.write(`${requestHead}${body.length}\r\n\r\n${body}`, "latin1");
+      if (isConnected) events.onSent();
+    },
+    pause() {
+      line?.socket.pause();
+    },
+    resume() {
+      line?.socket.resume();
+    },
+    drop() {
+      isBusy = false;
+      close();
+    },
+  };
+}
+
+/** A socket, and who reads what comes in on it. */
+type Line = { readonly socket: Socket; readonly reader: ResponseReader; isConnected: boolean };
+
+function connectTo(target: HttpTarget, onBytes: (bytes: Buffer) => void): Socket {
+  const { hostname, port } = new URL(target.origin);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const defaultPort = isSecure(target) ? 443 : 80;
+  const options = {
+    host,
+    port: port === "" ? defaultPort : Number(port),
+    noDelay: true,
+    keepAlive: true,
+    onread: {
+      buffer: readBuffer,
+      callback(bytes: number) {
+        onBytes(readBuffer.subarray(0, bytes));
+        return true;
+      },
+    },
+  };
+  // RFC 6066 section 3: no address is a server's name.
+  return isSecure(target)
+    ? tlsConnect({ ...options, ...(isIP(host) === 0 ? { servername: host } : {}) })
+    : netConnect(options);
+}
+
+function isSecure({ origin }: HttpTarget): boolean {
+  return origin.startsWith("https:");
+}
+
+function headOf({ origin, path, headers }: HttpTarget): string {
+  let text = `POST ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n`;
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${text}Content-Length: `;
+}
