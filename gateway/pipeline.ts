@@ -18,7 +18,8 @@ import type { Limiter } from "./limits/limiter.ts";
 import type { Memory } from "./memory/memory.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { GatewayMetrics } from "./metrics.ts";
-import type { AnswerOwnMethod, OwnCall } from "./own-methods.ts";
+import type { AnswerOwnMethod, OwnCall } from "./news/own-methods.ts";
+import type { FrameCaller } from "./news/subscriptions/answer-subscription.ts";
 import { createQaTrace } from "./qa-trace.ts";
 import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { answer, answerProblem, answerRefusal } from "./stages/answer.ts";
@@ -30,7 +31,6 @@ import { checkOrigin } from "./stages/check-origin.ts";
 import { forward, type Outcome } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
 import { checkHttp, isFresh, notFound, read } from "./stages/read.ts";
-import type { FrameCaller } from "./subscriptions/answer-subscription.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 import type { AnswerFrame } from "./websocket/session.ts";
 

@@ -58,7 +58,7 @@ export const limitsProbeKey = "{limits}:probe";
 
 /*
  * Filters, tag `{filters:<key's id>}`: a filter and the number of its key's filters change in one script. Owner:
- * gateway/filters. Lifetime: five minutes since the filter's last use.
+ * gateway/news/filters. Lifetime: five minutes since the filter's last use.
  */
 
 /**
@@ -76,7 +76,7 @@ export function filterIndexKey(keyId: string): string {
 
 /*
  * Transactions that gateways have passed on, tag `{pending}`: the stream and the mark that a hash is in it change in one
- * script. Owner: gateway/pending.
+ * script. Owner: gateway/news/pending.
  */
 
 /** Stream of entries `hash`. Cut to about 10 000; without an end otherwise. */

@@ -11,8 +11,8 @@ type Place = { session: Session | undefined; isClosed: boolean };
 
 /**
  * Messages up to so many times what is allowed are taken in, to be answered with close code 1009. Of a longer one the
- * library drops the connection without a close frame, as it does with one that breaks RFC 6455 (a mask missing, a wrong
- * opcode, text that is no UTF-8).
+ * library drops the connection without a close frame, as it does with one that breaks RFC 6455 (a reserved bit, a wrong
+ * opcode, text that is no UTF-8). A frame without a mask it reads as if it had one, so it comes out as no JSON.
  */
 const oversizeFactor = 16;
 

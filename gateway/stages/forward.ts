@@ -1,7 +1,7 @@
 import type { Answer, Call } from "../call.ts";
 import type { Asked } from "../memory/entry.ts";
 import type { Memory, MemoryOptions, Source } from "../memory/memory.ts";
-import type { OwnCall } from "../own-methods.ts";
+import type { OwnCall } from "../news/own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 import type { StreamedAnswer, Unanswered } from "../upstream/validator-pool.ts";

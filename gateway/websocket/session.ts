@@ -1,6 +1,6 @@
-import type { FrameCaller } from "../subscriptions/answer-subscription.ts";
-import type { SubscriptionHub } from "../subscriptions/hub.ts";
-import type { Subscriber } from "../subscriptions/subscriber-list.ts";
+import type { FrameCaller } from "../news/subscriptions/answer-subscription.ts";
+import type { SubscriptionHub } from "../news/subscriptions/hub.ts";
+import type { Subscriber } from "../news/subscriptions/subscriber-list.ts";
 import { type Ending, endings } from "./endings.ts";
 import { createFrameRate } from "./frame-rate.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";

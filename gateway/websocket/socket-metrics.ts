@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { SubscriptionHub } from "../subscriptions/hub.ts";
-import { wishKinds } from "../subscriptions/read-wish.ts";
+import type { SubscriptionHub } from "../news/subscriptions/hub.ts";
+import { wishKinds } from "../news/subscriptions/read-wish.ts";
 import { endings } from "./endings.ts";
 import type { Sockets } from "./sockets.ts";
 

@@ -1,6 +1,6 @@
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
+import type { SubscriptionHub } from "../news/subscriptions/hub.ts";
 import { type Refusal, refusal } from "../refusal.ts";
-import type { SubscriptionHub } from "../subscriptions/hub.ts";
 import type { Ending } from "./endings.ts";
 import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
@@ -71,7 +71,12 @@ export function createSockets({
 
   function openSession(wire: Wire, keyHash: string, ofKey: KeySockets): Session {
     const session = createSession({
-      ...{ wire, keyHash, settings, answerFrame, hub, monotonicMs },
+      wire,
+      keyHash,
+      settings,
+      answerFrame,
+      hub,
+      monotonicMs,
       onEnding: countEnding,
     });
     ofKey.sessions.add(session);

@@ -7,6 +7,7 @@ import {
   clients,
   situations,
 } from "../../test/clients/behaviours.ts";
+import { webSocketBehaviours } from "../../test/clients/web-socket-behaviours.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 /** What each client does with each refusal. */
@@ -29,6 +30,20 @@ export function clientsTable(): string {
       row.waitsSeconds === 0 ? "" : `${row.waitsSeconds} s`,
       outcomeOf(row),
       row.ends === "success" ? "" : `\`${row.ends.messageAt}\``,
+    ]),
+  );
+}
+
+/** What each client does over a WebSocket. */
+export function webSocketClientsTable(): string {
+  return markdownTable(
+    ["Client", "Heads", "Logs", "After a restart of the gateway it", "What tells of it"],
+    webSocketBehaviours.map(({ client, heads, logs, afterRestart, tells }) => [
+      titleOf(client),
+      `\`${heads}\``,
+      `\`${logs}\``,
+      afterRestart,
+      tells,
     ]),
   );
 }

@@ -9,7 +9,7 @@ import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { registerSocketMetrics } from "../../gateway/websocket/socket-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
-import { clientExample, clientsTable } from "./clients.ts";
+import { clientExample, clientsTable, webSocketClientsTable } from "./clients.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 /** The parts of documents that are made from code, by the name that stands in their markers. */
@@ -18,9 +18,13 @@ export const generated: Readonly<Record<string, () => string>> = {
   "gateway-metrics": gatewayMetricsTable,
   "faucet-metrics": () => metricsTable(createFaucetMetrics().registry),
   clients: clientsTable,
+  "web-socket-clients": webSocketClientsTable,
   "example-ethers": () => clientExample("ethers.ts"),
+  "example-ethers-websocket": () => clientExample("ethers-websocket.ts"),
   "example-viem": () => clientExample("viem.ts"),
+  "example-viem-websocket": () => clientExample("viem-websocket.ts"),
   "example-web3js": () => clientExample("web3.ts"),
+  "example-web3js-websocket": () => clientExample("web3-websocket.ts"),
   "example-cast": () => clientExample("cast.sh"),
   "example-hardhat": () => clientExample("hardhat.ts"),
   "example-web3py": () => clientExample("web3py.py"),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { keccak256 } from "ethers";
-import type { AskChain } from "../../gateway/ask-chain.ts";
+import type { AskChain } from "../../gateway/news/ask-chain.ts";
 import type { HeadNews } from "../../gateway/upstream/head/head-tracker.ts";
 
 export type ToldLog = { address: string; topics: string[] };
@@ -19,7 +19,10 @@ export function createToldChain() {
     const block = { number: numberHex, hash, parentHash, logsBloom: bloomOf(logs) };
     const news = { number: BigInt(number), hash, parentHash, block, numberHex, epoch, skipped: 0n };
     const written = logs.map((log, index) => ({
-      ...{ logIndex: `0x${index.toString(16)}`, blockNumber: numberHex, blockHash: hash, ...log },
+      logIndex: `0x${index.toString(16)}`,
+      blockNumber: numberHex,
+      blockHash: hash,
+      ...log,
     }));
     blocks.push({ news, logs: written });
     return news;

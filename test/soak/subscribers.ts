@@ -42,7 +42,13 @@ export async function runSubscribers(
 ): Promise<SubscriberFindings> {
   const random = seededRandom(seed);
   const findings: SubscriberFindings = {
-    ...{ faults: [], restarts: 0, connections: 0, heads: 0, logs: 0, polled: 0, broken: [] },
+    faults: [],
+    restarts: 0,
+    connections: 0,
+    heads: 0,
+    logs: 0,
+    polled: 0,
+    broken: [],
   };
   const [redis, cluster] = await Promise.all([
     startRedis(t),
@@ -59,7 +65,9 @@ export async function runSubscribers(
   );
   const blockPolls = keepPolling({ gateways, isOver, method: "eth_newBlockFilter", params: [] });
   const logPolls = keepPolling({
-    ...{ gateways, isOver, method: "eth_newFilter" },
+    gateways,
+    isOver,
+    method: "eth_newFilter",
     params: [emitters.wish(1).filter],
   });
   await Promise.all([

@@ -102,6 +102,18 @@ t.test("frames by the byte", async (t) => {
     },
   );
 
+  t.test("a frame without a mask is no call: the library takes its first four bytes for one", async (t) => {
+    const socket = await open();
+    const asked = validator.bodies.length;
+    socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}', { isMasked: false });
+    // The four bytes that it takes to be missing at the end.
+    socket.sendBytes(Buffer.from("    "));
+    const [, text] = await answered(socket);
+    t.match(JSON.parse(String(text)), { id: null, error: { code: -32700 } });
+    t.equal(validator.bodies.length, asked, "no validator was asked");
+    socket.end();
+  });
+
   t.test("invalid UTF-8 in a binary frame is a parse error, as over HTTP", async (t) => {
     const socket = await open();
     socket.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { opcode: opcodes.binary });

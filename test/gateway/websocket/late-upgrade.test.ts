@@ -1,5 +1,10 @@
 import t from "tap";
-import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from "../../../gateway/http/uws.ts";
+import {
+  App,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "../../../gateway/http/uws.ts";
 import { webSocketRoute } from "../../../gateway/http/web-socket-route.ts";
 import type { Session, Wire } from "../../../gateway/websocket/session.ts";
 import { webSocketSettingsSchema } from "../../../gateway/websocket/web-socket-settings.ts";
@@ -15,7 +20,8 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
   /** Takes memory of every size that the upgrade may have freed, with the bit that stands for "close" set. */
   function openSession(wire: Wire): Session {
     if (kept.length > 3000) kept.length = 0;
-    for (let bytes = 16; bytes < 256; bytes += 8) kept.push(new Uint8Array(new ArrayBuffer(bytes)).fill(0x10));
+    for (let bytes = 16; bytes < 256; bytes += 8)
+      kept.push(new Uint8Array(new ArrayBuffer(bytes)).fill(0x10));
     return {
       message: (bytes) => wire.send(bytes),
       control() {},
@@ -37,7 +43,9 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
   });
   const listening = await new Promise<us_listen_socket>((resolve, reject) => {
     const app = App().ws("/*", route);
-    app.listen("127.0.0.1", 0, (socket) => (socket === false ? reject(new Error("no port")) : resolve(socket)));
+    app.listen("127.0.0.1", 0, (socket) =>
+      socket === false ? reject(new Error("no port")) : resolve(socket),
+    );
   });
   t.teardown(() => us_listen_socket_close(listening));
 

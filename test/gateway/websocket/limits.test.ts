@@ -206,7 +206,11 @@ async function createKey(
   const store = createKeyStore({ redis: admin });
   await store.setTeam({ name: "partners" });
   const made = await store.create({
-    ...{ team: "partners", label: "a test", permissions: ["rpc"], qa: false, profile: "development" },
+    team: "partners",
+    label: "a test",
+    permissions: ["rpc"],
+    qa: false,
+    profile: "development",
     ...settings,
   });
   if (made.outcome !== "created") throw new Error(made.outcome);

@@ -108,7 +108,11 @@ t.test("upgrades", async (t) => {
     const store = createKeyStore({ redis: admin });
     await store.setTeam({ name: "partners", origins: ["https://dapp.example"] });
     const made = await store.create({
-      ...{ team: "partners", label: "a page", permissions: ["rpc"], qa: false, profile: "development" },
+      team: "partners",
+      label: "a page",
+      permissions: ["rpc"],
+      qa: false,
+      profile: "development",
     });
     if (made.outcome !== "created") throw new Error(made.outcome);
     const from = async (origin: string | undefined) =>

@@ -1,5 +1,5 @@
-import { type Answer, type CallToForward, ownAnswer } from "../call.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
+import { type Answer, type CallToForward, ownAnswer } from "../../call.ts";
+import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
 import type { SubscriptionHub } from "./hub.ts";
 import type { Subscriber, Subscription } from "./subscriber-list.ts";
 

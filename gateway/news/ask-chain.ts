@@ -1,5 +1,5 @@
-import type { MethodTable } from "./method-table.ts";
-import type { Upstream } from "./upstream/upstream.ts";
+import type { MethodTable } from "../method-table.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 
 /**
  * Asks the validators a question of our own, by the method table's rule for it. Undefined where none answered, or with

@@ -1,7 +1,7 @@
-import type { FoundKey } from "../lib/key-store/key-store.ts";
-import type { Answer, CallToForward } from "./call.ts";
+import type { FoundKey } from "../../lib/key-store/key-store.ts";
+import type { Answer, CallToForward } from "../call.ts";
+import type { Refusal } from "../refusal.ts";
 import type { Filters } from "./filters/filters.ts";
-import type { Refusal } from "./refusal.ts";
 import { answerSubscription, type FrameCaller } from "./subscriptions/answer-subscription.ts";
 import type { SubscriptionHub } from "./subscriptions/hub.ts";
 

@@ -1,16 +1,16 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import type { GatewayConfig } from "../config.ts";
+import type { MethodTable } from "../method-table.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 import { createAskChain } from "./ask-chain.ts";
-import type { GatewayConfig } from "./config.ts";
 import { createFilterStore } from "./filters/filter-store.ts";
 import { createFilters } from "./filters/filters.ts";
 import { createRecentBlocks } from "./filters/recent-blocks.ts";
-import type { MethodTable } from "./method-table.ts";
 import { type AnswerOwnMethod, createOwnMethods } from "./own-methods.ts";
 import { createPendingTransactions } from "./pending/pending-transactions.ts";
 import { publishSends } from "./pending/publish-sends.ts";
 import { createHub, type SubscriptionHub } from "./subscriptions/hub.ts";
-import type { Upstream } from "./upstream/upstream.ts";
 
 export type ChainNews = {
   hub: SubscriptionHub;

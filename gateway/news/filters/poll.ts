@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
+import { isRefusal } from "../../refusal.ts";
 import type { AskChain } from "../ask-chain.ts";
 import { createBloomTest } from "../logs/log-bloom.ts";
 import type { PendingTransactions } from "../pending/pending-transactions.ts";
-import { isRefusal } from "../refusal.ts";
 import type { FilterRow } from "./filter-store.ts";
 import { type LogFilter, readLogFilter } from "./log-filter.ts";
 import type { RecentBlocks } from "./recent-blocks.ts";

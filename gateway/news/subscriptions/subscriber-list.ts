@@ -1,4 +1,4 @@
-import type { Ending } from "../websocket/endings.ts";
+import type { Ending } from "../../websocket/endings.ts";
 import type { Notification } from "./notification.ts";
 import type { Wish } from "./read-wish.ts";
 

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
+import type { HeadNews } from "../../upstream/head/head-tracker.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { AskChain } from "../ask-chain.ts";
 import { readBloom } from "../logs/log-bloom.ts";
 import { matchesLog } from "../logs/log-criteria.ts";
 import type { Log } from "../logs/read-logs.ts";
 import type { PendingTransactions } from "../pending/pending-transactions.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
-import type { HeadNews } from "../upstream/head/head-tracker.ts";
-import type { Upstream } from "../upstream/upstream.ts";
 import { createBlockLogs } from "./block-logs.ts";
 import { createNotification, subscriptionIdChars } from "./notification.ts";
 import { readWish, type Wish } from "./read-wish.ts";
@@ -50,12 +50,20 @@ export function createHub({
   let lastNumber = -1n;
   let stopFollowing: (() => void) | undefined;
 
-  const blockLogs = createBlockLogs({ askChain, blocksBehindMax, deliver: tellLogs, onBehind: endBehind });
+  const blockLogs = createBlockLogs({
+    askChain,
+    blocksBehindMax,
+    deliver: tellLogs,
+    onBehind: () => endBehind(["logs"]),
+  });
   const stopListening = [upstream.onHead(tellHead), upstream.onEpoch(endAll)];
 
   function tellHead(head: HeadNews): void {
     lastNumber = head.number;
-    if (head.skipped > 0n) endBehind();
+    if (head.skipped > 0n) {
+      blockLogs.clear();
+      endBehind(["newHeads", "logs"]);
+    }
     if (list.count("newHeads") > 0) {
       const news = [createNotification(JSON.stringify(head.block))];
       list.tell((wish) => (wish.kind === "newHeads" ? news : []));
@@ -95,9 +103,8 @@ export function createHub({
     }
   }
 
-  function endBehind(): void {
-    blockLogs.clear();
-    list.end("behind", ({ wish }) => wish.kind === "newHeads" || wish.kind === "logs");
+  function endBehind(kinds: readonly Wish["kind"][]): void {
+    list.end("behind", ({ wish }) => kinds.includes(wish.kind));
   }
 
   function endAll(): void {

@@ -1,4 +1,4 @@
-import { defineScript } from "../../lib/key-store/run-script.ts";
+import { defineScript } from "../../../lib/key-store/run-script.ts";
 
 /*
  * KEYS[1] is the index of a key's filters, KEYS[2] one filter's row: one hash tag (lib/redis-keys.ts). ARGV[1] is the

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { defineScript, runScript } from "../../lib/key-store/run-script.ts";
-import { pendingSeenKey, pendingStreamKey } from "../../lib/redis-keys.ts";
+import { defineScript, runScript } from "../../../lib/key-store/run-script.ts";
+import { pendingSeenKey, pendingStreamKey } from "../../../lib/redis-keys.ts";
 
 export type PendingTransactions = {
   /** A validator has taken this transaction. Told once, however often it is sent. Never rejects. */

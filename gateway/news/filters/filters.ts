@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { FoundKey } from "../../lib/key-store/key-store.ts";
+import type { FoundKey } from "../../../lib/key-store/key-store.ts";
+import { checkBlockRange } from "../../block-range.ts";
+import { type Answer, type CallToForward, ownAnswer } from "../../call.ts";
+import type { MethodTable } from "../../method-table.ts";
+import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { AskChain } from "../ask-chain.ts";
-import { checkBlockRange } from "../block-range.ts";
-import { type Answer, type CallToForward, ownAnswer } from "../call.ts";
-import type { MethodTable } from "../method-table.ts";
 import type { PendingTransactions } from "../pending/pending-transactions.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
-import type { Upstream } from "../upstream/upstream.ts";
 import type { FilterKind, FilterName, FilterStore } from "./filter-store.ts";
 import { readLogFilter } from "./log-filter.ts";
 import { blockCursor, createPoll } from "./poll.ts";

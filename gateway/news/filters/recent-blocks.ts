@@ -1,8 +1,8 @@
+import type { HeadNews } from "../../upstream/head/head-tracker.ts";
+import { readHash } from "../../upstream/head/read-header.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { AskChain } from "../ask-chain.ts";
 import { readBloom } from "../logs/log-bloom.ts";
-import type { HeadNews } from "../upstream/head/head-tracker.ts";
-import { readHash } from "../upstream/head/read-header.ts";
-import type { Upstream } from "../upstream/upstream.ts";
 
 export type RecentBlocks = {
   head(): { number: bigint; hash: string } | undefined;

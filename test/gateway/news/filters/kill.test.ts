@@ -1,8 +1,8 @@
 import t from "tap";
-import { startAnvil } from "../../helpers/anvil.ts";
-import { coreKey } from "../../helpers/gateway.ts";
-import { runGateway, whenServing, writeConfig } from "../../helpers/gateway-process.ts";
-import { startRedis } from "../../helpers/redis.ts";
+import { startAnvil } from "../../../helpers/anvil.ts";
+import { coreKey } from "../../../helpers/gateway.ts";
+import { runGateway, whenServing, writeConfig } from "../../../helpers/gateway-process.ts";
+import { startRedis } from "../../../helpers/redis.ts";
 
 t.test("a gateway that is killed takes no filter with it: another one goes on", async (t) => {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);

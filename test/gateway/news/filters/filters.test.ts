@@ -1,22 +1,22 @@
 import { Redis } from "ioredis";
 import { pino } from "pino";
 import t from "tap";
-import { createFilterStore } from "../../../gateway/filters/filter-store.ts";
-import { createFilters } from "../../../gateway/filters/filters.ts";
-import { createRecentBlocks } from "../../../gateway/filters/recent-blocks.ts";
-import { readMethodTable } from "../../../gateway/method-table.ts";
-import { createPendingTransactions } from "../../../gateway/pending/pending-transactions.ts";
-import type { FoundKey } from "../../../lib/key-store/key-store.ts";
-import { startRedis } from "../../helpers/redis.ts";
+import { readMethodTable } from "../../../../gateway/method-table.ts";
+import { createFilterStore } from "../../../../gateway/news/filters/filter-store.ts";
+import { createFilters } from "../../../../gateway/news/filters/filters.ts";
+import { createRecentBlocks } from "../../../../gateway/news/filters/recent-blocks.ts";
+import { createPendingTransactions } from "../../../../gateway/news/pending/pending-transactions.ts";
+import type { FoundKey } from "../../../../lib/key-store/key-store.ts";
+import { startRedis } from "../../../helpers/redis.ts";
 import {
   addressOf,
   createNewsDesk,
   createToldChain,
   type ToldChain,
   topicOf,
-} from "../../helpers/told-chain.ts";
+} from "../../../helpers/told-chain.ts";
 
-const methods = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
+const methods = readMethodTable(new URL("../../../../config/methods.yaml", import.meta.url).pathname);
 const [tokenA, tokenB] = [addressOf("a"), addressOf("b")];
 const [transfer, approval] = [topicOf("transfer"), topicOf("approval")];
 
@@ -42,7 +42,14 @@ t.test("filters", async (t) => {
     const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax });
     const { upstream } = desk;
     const filters = createFilters({
-      ...{ store, blocks, pending, upstream, methods, askChain, filtersPerKeyMax, blocksPerPollMax },
+      store,
+      blocks,
+      pending,
+      upstream,
+      methods,
+      askChain,
+      filtersPerKeyMax,
+      blocksPerPollMax,
       logger: pino({ level: "silent" }),
     });
     const call = async (method: string, params: readonly unknown[] = [], id = "k_core"): Promise<unknown> => {
@@ -309,7 +316,14 @@ t.test("filters", async (t) => {
 
 function keyOf(id: string): FoundKey {
   return {
-    ...{ id, hash: "0".repeat(64), team: "tests", label: "", permissions: ["rpc"], qa: false },
-    ...{ createdAtMs: 0, profile: "development", teamSettings: { name: "tests" } },
+    id,
+    hash: "0".repeat(64),
+    team: "tests",
+    label: "",
+    permissions: ["rpc"],
+    qa: false,
+    createdAtMs: 0,
+    profile: "development",
+    teamSettings: { name: "tests" },
   };
 }

@@ -1,6 +1,6 @@
+import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
 import { createBloomTest } from "../logs/log-bloom.ts";
 import { type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
 
 /** What a subscriber wants to be told. */
 export type Wish =

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
-import { runScript, type Script } from "../../lib/key-store/run-script.ts";
-import { filterIndexKey, filterRowKey } from "../../lib/redis-keys.ts";
+import { runScript, type Script } from "../../../lib/key-store/run-script.ts";
+import { filterIndexKey, filterRowKey } from "../../../lib/redis-keys.ts";
 import { createScript, moveScript, readScript, removeScript } from "./filter-scripts.ts";
 
 export type FilterKind = "logs" | "blocks" | "pending";

@@ -1,10 +1,10 @@
 import { Transaction } from "ethers";
 import t from "tap";
-import { startGateway } from "../../helpers/gateway.ts";
-import { startRedis } from "../../helpers/redis.ts";
-import { developmentWallet, signed } from "../../helpers/validators/rpc.ts";
-import { startValidators } from "../../helpers/validators/start-validators.ts";
-import { openWebSocket } from "../../helpers/web-socket-client.ts";
+import { startGateway } from "../../../helpers/gateway.ts";
+import { startRedis } from "../../../helpers/redis.ts";
+import { developmentWallet, signed } from "../../../helpers/validators/rpc.ts";
+import { startValidators } from "../../../helpers/validators/start-validators.ts";
+import { openWebSocket } from "../../../helpers/web-socket-client.ts";
 
 t.test("transactions that one gateway passes on are told by all, each once", async (t) => {
   const [redis, validators] = await Promise.all([startRedis(t), startValidators(t, { count: 2 })]);
