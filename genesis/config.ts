@@ -82,7 +82,12 @@ const nodeSchema = z
 const configSchema = z
   .strictObject({
     profile: z.enum(["development", "production"]).default("development"),
-    folder: z.string().min(1).default("network"),
+    // Without slashes at the end, which a shell's completion leaves there.
+    folder: z
+      .string()
+      .regex(/[^/]/, "a folder's path was expected")
+      .transform((text) => text.replace(/\/+$/, ""))
+      .default("network"),
     chainId: bounded(1, Number.MAX_SAFE_INTEGER).default(network.chainId),
     consensus: z.enum(["ibft2", "qbft"]).default("ibft2"),
     validators: bounded(1, validatorsMax).default(5),

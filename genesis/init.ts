@@ -152,6 +152,7 @@ function summary({ config, plan: { manifest, accounts }, written }: Made): strin
           "can spend them. --profile production leaves them out.",
         ]),
     "",
-    "To run it from an unpacked Besu: BESU_HOME=… npm run network -- up --native",
+    `To bring it up: npm run network -- up --folder ${folder}`,
+    "That is in containers; with --native, as processes of the Besu that BESU_HOME names.",
   ].join("\n");
 }

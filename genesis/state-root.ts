@@ -7,8 +7,8 @@ export const emptyRoot = keccak256(encodeRlp("0x"));
 const digits = [..."0123456789abcdef"];
 
 /**
- * The state root of a block in which exactly these accounts exist, each once, without storage: the Merkle-Patricia tree of the
- * yellow paper's appendix D, keyed by the hash of the address.
+ * The state root of a block in which exactly these accounts exist, each once, without storage: the Merkle-Patricia tree
+ * of the yellow paper's appendix D, keyed by the hash of the address.
  */
 export function stateRoot(accounts: readonly StateAccount[]): string {
   if (accounts.length === 0) return emptyRoot;

@@ -12,8 +12,8 @@ export const processFile = "process.json";
 export const nativeFolder = "native";
 
 /**
- * Writes a network's folder: into a temporary one beside it, which is given its name when it is complete and on the disk.
- * A folder that is there is left alone, or with `force` moved aside.
+ * Writes a network's folder: into a temporary one beside it, which is given its name when it is complete and on the
+ * disk. A folder that is there is left alone, or with `force` moved aside.
  *
  * @returns what was done, or why nothing was.
  */
@@ -23,6 +23,7 @@ export async function writeNetwork({
   force,
   now,
 }: {
+  /** Without a slash at its end. */
   folder: string;
   files: Iterable<NetworkFile>;
   force: boolean;
@@ -43,7 +44,7 @@ export async function writeNetwork({
         ? { folder }
         : { refused: `${folder} cannot be put in its place (${failure})` };
     }
-    const movedTo = `${folder.replace(/\/+$/, "")}.${now().toISOString().replaceAll(":", "-")}`;
+    const movedTo = `${folder}.${now().toISOString().replaceAll(":", "-")}`;
     await rename(target, resolve(movedTo));
     await rename(temporary, target);
     return { folder, movedTo };

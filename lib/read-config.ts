@@ -16,7 +16,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a YAML file, puts the environment's values in place of `${NAME}` and `${NAME:-default}` inside scalar values,
- * and checks the whole against a zod schema.
+ * and checks the whole against a zod schema. Where NAME is not set and NAME_FILE is, the value is what stands in that
+ * file: so secrets need not be in the environment (https://docs.docker.com/compose/how-tos/use-secrets/).
  *
  * The substitution works on parsed values, so that a value from the environment can never become YAML structure. A
  * value written without quotes is read as YAML again afterwards: `port: ${PORT:-8540}` is a number.
@@ -43,11 +44,9 @@ export function readConfig<Schema extends z.ZodType>({
       document.errors.map((error) => `${at(error.pos[0])}: ${error.message.split("\n")[0] ?? error.code}`),
     );
   }
-  const missing = substitute(document, env);
-  if (missing.length > 0) {
-    throw new ConfigError(
-      missing.map(({ name, offset }) => `${at(offset)}: the environment variable ${name} is not set`),
-    );
+  const problems = substitute(document, env);
+  if (problems.length > 0) {
+    throw new ConfigError(problems.map(({ text, offset }) => `${at(offset)}: ${text}`));
   }
   const parsed = schema.safeParse({ ...(document.toJS() ?? {}), ...overrides });
   if (parsed.success) return parsed.data;
@@ -69,30 +68,50 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
-    throw new ConfigError([`${file}: cannot be read (${why}); name another file with --config FILE`]);
+    throw new ConfigError([
+      `${file}: cannot be read (${codeOf(cause)}); name another file with --config FILE`,
+    ]);
   }
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
 }
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-function substitute(document: Document, env: Environment): { name: string; offset: number }[] {
-  const missing: { name: string; offset: number }[] = [];
+function substitute(document: Document, env: Environment): { text: string; offset: number }[] {
+  const problems: { text: string; offset: number }[] = [];
   visit(document, {
     Scalar(_key, node) {
       const { value } = node;
       if (typeof value !== "string" || !value.includes("${")) return;
+      const fail = (text: string) => {
+        problems.push({ text, offset: node.range?.[0] ?? 0 });
+        return "";
+      };
       const text = value.replace(variable, (_whole, name: string, fallback: string | undefined) => {
-        const found = env[name];
-        // As in a shell's ${NAME:-default}: a variable that is set but empty counts as not set.
-        if (found !== undefined && found !== "") return found;
-        if (fallback === undefined) missing.push({ name, offset: node.range?.[0] ?? 0 });
-        return fallback ?? "";
+        const found = lookUp(name, env);
+        if ("value" in found)
+          return found.value ?? fallback ?? fail(`the environment variable ${name} is not set`);
+        return fail(found.problem);
       });
       node.value = node.type === "PLAIN" ? scalarOf(text) : text;
     },
   });
-  return missing;
+  return problems;
+}
+
+/** As in a shell's ${NAME:-default}: a variable that is set but empty counts as not set. */
+function lookUp(name: string, env: Environment): { value: string | undefined } | { problem: string } {
+  const value = env[name] || undefined;
+  const file = env[`${name}_FILE`] || undefined;
+  if (value !== undefined || file === undefined) return { value };
+  try {
+    return { value: readFileSync(file, "utf8").trim() || undefined };
+  } catch (cause) {
+    return { problem: `${name}_FILE: ${file} cannot be read (${codeOf(cause)})` };
+  }
 }
 
 /** What YAML makes of a bare scalar (`8540` a number, `true` a boolean); anything that is more than a scalar stays text. */

@@ -20,11 +20,16 @@ export function checkConsensus({ root, config }: GenesisView): ConsensusView {
   const consensus = readConsensus(config, findings);
   const settings = consensus === undefined ? undefined : config[consensus];
   const bft = isObject(settings) ? lowerKeys(settings) : {};
-  if (consensus !== undefined) findings.push(...checkRhythm(consensus, bft));
-  const extraData = readExtraData(root["extradata"], findings);
-  if (extraData !== undefined) {
-    findings.push(...checkForm(consensus, extraData), ...checkValidators(extraData.validators));
+  if (consensus !== undefined) {
+    const noObject = `"${consensus}" is ${JSON.stringify(settings)}; an object was expected`;
+    findings.push(...(isObject(settings) ? checkRhythm(consensus, bft) : [problem(noObject)]));
   }
+  const extraData = readExtraData(root["extradata"], findings);
+  if (extraData !== undefined) findings.push(...checkForm(consensus, extraData));
+  const contract = consensus === "qbft" ? bft["validatorcontractaddress"] : undefined;
+  if (contract !== undefined) {
+    findings.push(remark(`the contract ${JSON.stringify(contract)} says who validates, extraData does not`));
+  } else if (extraData !== undefined) findings.push(...checkValidators(extraData.validators));
   return { consensus, extraData, bft, findings };
 }
 
@@ -81,7 +86,8 @@ function checkRhythm(consensus: Consensus, bft: JsonObject): Finding[] {
 
 function readExtraData(value: unknown, findings: Finding[]): ExtraData | undefined {
   if (typeof value !== "string") {
-    findings.push(problem("extraData is missing: it names the validators"));
+    const found = value === undefined ? "missing" : `${JSON.stringify(value)}, not text`;
+    findings.push(problem(`extraData is ${found}: it names the validators`));
     return undefined;
   }
   const decoded = decodeExtraData(value);

@@ -1,6 +1,6 @@
 /**
- * Something about a genesis file that its owner should know. A problem keeps the network from starting or from being what
- * it should; a remark may be intended.
+ * Something about a genesis file that its owner should know. A problem keeps the network from starting or from being
+ * what it should; a remark may be intended.
  */
 export type Finding = { kind: "problem" | "remark"; text: string };
 

@@ -44,6 +44,7 @@ export function chainService(): Service {
       const keeper = keepChain({ anvil, state, say });
       onStop(keeper.stop);
       addresses.chain = anvil.url;
+      addresses.upstreams = anvil.url;
       return { rows: [{ name: "chain", address: anvil.url, data: folder }], child: anvil.child };
     },
   };

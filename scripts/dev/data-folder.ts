@@ -1,11 +1,16 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { processIdentity } from "./process-identity.ts";
 
+/** anvil, or validators of Besu. */
+export type ChainKind = "anvil" | "besu";
+
 export type DataFolder = {
   readonly redis: string;
+  /** Where the address of the running Redis is written. */
+  readonly redisUrlFile: string;
   readonly chain: string;
   /** Remembers a child, so that a later start waits for it where this one was killed. */
   remember(child: { name: string; pid: number }): void;
@@ -13,8 +18,14 @@ export type DataFolder = {
   release(): Promise<void>;
 };
 
-/** Our own folders and nothing else: --reset must not remove what somebody else put into .data. */
-const ownFolders = ["redis", "anvil"];
+/**
+ * Our own folders and nothing else: --reset must not remove what somebody else put into .data. Each kind of chain has a
+ * Redis of its own, since what is in it (claims, the network's genesis hash) belongs to one chain.
+ */
+const ownFolders = {
+  anvil: { redis: "redis", chain: "anvil" },
+  besu: { redis: "besu/redis", chain: "besu/network" },
+} as const;
 /** A killed start's children are stopped by the watcher; that long a new start waits for it. */
 const orphansWithinMs = 15_000;
 const orphansPollMs = 100;
@@ -32,11 +43,13 @@ type Running = z.output<typeof runningFile>;
  */
 export async function openDataFolder({
   folder,
+  chain: kind,
   pid,
   reset,
   say,
 }: {
   folder: string;
+  chain: ChainKind;
   pid: number;
   reset: boolean;
   say: (text: string) => void;
@@ -46,6 +59,7 @@ export async function openDataFolder({
   const refused = await whoRuns({ file, folder, say });
   if (refused !== undefined) return { refused };
 
+  const [redis, chain] = [join(folder, ownFolders[kind].redis), join(folder, ownFolders[kind].chain)];
   const owner = { name: "npm start", pid, identity: (await processIdentity(pid)) ?? "" };
   const running: Running = { owner, children: [] };
   await rm(file, { force: true });
@@ -55,7 +69,7 @@ export async function openDataFolder({
   );
   if (!taken) return { refused: `another npm start has just begun here (${file})` };
   if (reset) {
-    await Promise.all(ownFolders.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+    await Promise.all([redis, chain].map((path) => rm(path, { recursive: true, force: true })));
   }
   let written = Promise.resolve();
   const add = async (child: { name: string; pid: number }) => {
@@ -63,10 +77,12 @@ export async function openDataFolder({
     await writeFile(`${file}.new`, JSON.stringify(running));
     await rename(`${file}.new`, file);
   };
-  const [redis, chain] = [join(folder, "redis"), join(folder, "anvil")];
-  await Promise.all([redis, chain].map((path) => mkdir(path, { recursive: true })));
+  const redisUrlFile = join(folder, "redis", "url");
+  const folders = [redis, chain, dirname(redisUrlFile)];
+  await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
   return {
     redis,
+    redisUrlFile,
     chain,
     remember({ name, pid }) {
       written = written

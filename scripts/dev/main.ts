@@ -4,8 +4,12 @@ import { fileURLToPath } from "node:url";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { startInternalRpc } from "../../gateway/wallet-proxy/start-internal-rpc.ts";
 import { startWalletProxy } from "../../gateway/wallet-proxy/start-wallet-proxy.ts";
+import { readNetworkConfig } from "../../genesis/config.ts";
 import { ConfigError } from "../../lib/read-config.ts";
+import { findBesu } from "../network/native/find-besu.ts";
+import { besuService } from "./besu-service.ts";
 import { chainService } from "./chain-service.ts";
+import { faucetService } from "./faucet-service.ts";
 import { type DevOptions, readOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
 import { processService } from "./process-service.ts";
@@ -31,23 +35,29 @@ if (read.kind === "help") process.stdout.write(read.text);
 else if (read.kind === "unusable") refuse(read.text);
 else await start(read.options);
 
-async function start({ reset, configFile, chainPort, walletPort }: DevOptions): Promise<void> {
+async function start(options: DevOptions): Promise<void> {
+  const { besu, reset, configFile, chainPort, walletPort } = options;
   const config = readUsableConfig(configFile);
+  const chain = besu
+    ? await besuChain({ file: options.networkFile, chainId: config.chainId })
+    : chainService();
+  const faucet = usableFaucet(options);
   const coloured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
   const output = createOutput({ stream: process.stdout, coloured });
   // The children write to pipes, and cannot see that these end at a terminal.
   const env = coloured ? { FORCE_COLOR: "1", ...process.env } : process.env;
   const givenUrl = process.env["REDIS_URL"] === "" ? undefined : process.env["REDIS_URL"];
   if ((process.env["UPSTREAMS"] ?? "") !== "") {
-    output.say("UPSTREAMS is not used: the gateway of npm start asks the dev chain that is started with it.");
+    output.say("UPSTREAMS is not used: the gateway of npm start asks the chain that is started with it.");
   }
   if (reset && givenUrl !== undefined) output.say("--reset leaves the Redis of REDIS_URL as it is.");
 
   const run = runDev({
     services: [
       redisService({ givenUrl }),
-      chainService(),
+      chain,
       ...internalRpcOf({ config, port: chainPort }),
+      faucet,
       processService({
         description: {
           name: "gateway",
@@ -60,7 +70,7 @@ async function start({ reset, configFile, chainPort, walletPort }: DevOptions): 
       }),
       ...walletProxyOf({ config, port: walletPort }),
     ],
-    ...{ env, pid: process.pid, cwd: process.cwd(), reset, output },
+    ...{ env, pid: process.pid, cwd: process.cwd(), chain: besu ? "besu" : "anvil", reset, output },
     table: (rows) =>
       createTable({
         ...{ rows, keys: config.keys, configFile, cwd: process.cwd(), certFile: config.tls?.certFile },
@@ -84,6 +94,34 @@ async function start({ reset, configFile, chainPort, walletPort }: DevOptions): 
   process.exit(await run.exitCode);
 }
 
+/** Validators of Besu, on the chain that the gateway is configured for. */
+async function besuChain({ file, chainId }: { file: string; chainId: number }): Promise<Service> {
+  const besu = await findBesu(process.env);
+  if ("failed" in besu) return refuse(`npm start -- --besu: ${besu.failed}\n`);
+  try {
+    const overrides = { profile: "development", chainId };
+    return besuService({ config: readNetworkConfig({ file, env: process.env, overrides }) });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return refuse(`The network's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
+  }
+}
+
+function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
+  try {
+    return faucetService({
+      configFile: faucetFile,
+      env: process.env,
+      walletPort,
+      isNewChain: reset,
+      nodeProgram: process.execPath,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return refuse(`The faucet's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
+  }
+}
+
 /** None in production: whoever reaches it may do anything to the chain. */
 function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }): Service[] {
   if (config.profile === "production") return [];
@@ -91,9 +129,9 @@ function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }
     proxyService({
       ...{ name: "internal RPC", logName: "rpc", port, portOption: "--chain-port" },
       note: "(the chain, without a key)",
-      start({ addresses: { chain }, logger }) {
+      start({ addresses: { chain, chainWebSocket }, logger }) {
         if (chain === undefined) throw new Error("there is no dev chain");
-        return startInternalRpc({ port, nodeUrl: chain }, { logger });
+        return startInternalRpc({ port, nodeUrl: chain, nodeWebSocketUrl: chainWebSocket }, { logger });
       },
     }),
   ];

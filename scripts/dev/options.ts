@@ -1,17 +1,31 @@
 import { parseArgs } from "node:util";
 
-export type DevOptions = { reset: boolean; configFile: string; chainPort: number; walletPort: number };
+export type DevOptions = {
+  /** Validators of Besu instead of anvil. */
+  besu: boolean;
+  reset: boolean;
+  configFile: string;
+  networkFile: string;
+  faucetFile: string;
+  chainPort: number;
+  walletPort: number;
+};
 
 export type ReadOptions =
   | { kind: "run"; options: DevOptions }
   | { kind: "help"; text: string }
   | { kind: "unusable"; text: string };
 
-const usage = `Usage: npm start -- [--reset] [--config FILE] [--chain-port PORT]
-                    [--wallet-port PORT]
+const usage = `Usage: npm start -- [--besu] [--reset] [--config FILE] [--network FILE]
+                    [--faucet FILE] [--chain-port PORT] [--wallet-port PORT]
 
-  --reset             removes .data (chain and Redis) and begins anew
+  --besu              runs the validators of Besu that BESU_HOME names instead of
+                      anvil, with a chain and a Redis of their own
+  --reset             removes what it left in .data (chain and Redis) and begins
+                      anew
   --config FILE       the gateway's configuration (default: config/gateway.yaml)
+  --network FILE      the validators', for --besu (default: config/network.yaml)
+  --faucet FILE       the faucet's configuration (default: config/faucet.yaml)
   --chain-port PORT   where the internal RPC listens, the way to the dev chain
                       without a key (default: 8545)
   --wallet-port PORT  where the wallet proxy listens (default: 8541)
@@ -27,8 +41,11 @@ export function readOptions(args: readonly string[]): ReadOptions {
     const { values } = parseArgs({
       args: [...args],
       options: {
+        besu: { type: "boolean", default: false },
         reset: { type: "boolean", default: false },
         config: { type: "string", default: "config/gateway.yaml" },
+        network: { type: "string", default: "config/network.yaml" },
+        faucet: { type: "string", default: "config/faucet.yaml" },
         "chain-port": { type: "string", default: "8545" },
         "wallet-port": { type: "string", default: "8541" },
         help: { type: "boolean", short: "h", default: false },
@@ -42,8 +59,11 @@ export function readOptions(args: readonly string[]): ReadOptions {
     return {
       kind: "run",
       options: {
+        besu: values.besu,
         reset: values.reset,
         configFile: values.config,
+        networkFile: values.network,
+        faucetFile: values.faucet,
         chainPort: Number(chainPort),
         walletPort: Number(walletPort),
       },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reachableUrl } from "./reachable-url.ts";
 import { runChild } from "./run-child.ts";
-import type { Service, ServiceRow } from "./service.ts";
+import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
 /** A process of ours: `main` run with `--config FILE`, ready when its ops server says so. */
 export type ProcessDescription = {
@@ -14,6 +14,10 @@ export type ProcessDescription = {
   /** Whether its port speaks HTTPS. */
   isTls: boolean;
   ops: { host: string; port: number };
+  /** Behind `--config FILE`. */
+  args?: readonly string[];
+  /** What it reads from the environment beside the addresses of Redis, upstreams and the faucet. */
+  env?: (addresses: ServiceContext["addresses"]) => Readonly<Record<string, string | undefined>>;
   /** Longer than what it needs itself to end in order. */
   endWithinMs: number;
 };
@@ -23,7 +27,18 @@ const readyAskTimeoutMs = 1000;
 const readyPollMs = 20;
 
 export function processService({
-  description: { name, main, configFile, host, port, isTls, ops, endWithinMs },
+  description: {
+    name,
+    main,
+    configFile,
+    host,
+    port,
+    isTls,
+    ops,
+    args = [],
+    env: envOf = () => ({}),
+    endWithinMs,
+  },
   nodeProgram,
 }: {
   description: ProcessDescription;
@@ -41,12 +56,13 @@ export function processService({
       const child = await runChild({
         name,
         program: nodeProgram,
-        args: ["--disable-warning=ExperimentalWarning", main, "--config", configFile],
+        args: ["--disable-warning=ExperimentalWarning", main, "--config", configFile, ...args],
         env: {
           // Lines for people, unless asked otherwise.
           LOG_FORMAT: "pretty",
           ...env,
-          ...{ REDIS_URL: addresses.redis, UPSTREAMS: addresses.chain },
+          ...{ REDIS_URL: addresses.redis, UPSTREAMS: addresses.upstreams, FAUCET_URL: addresses.faucet },
+          ...envOf(addresses),
         },
         onLine: (line) => childLine(name, line),
       });

@@ -1,5 +1,4 @@
 import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { findRedis } from "./find-redis.ts";
 import type { Service, ServiceContext, StartedService } from "./service.ts";
 import { askRedis, startRedis } from "./start-redis.ts";
@@ -8,7 +7,7 @@ const endWithinMs = 2000;
 /** Packages that are being unpacked are better not broken off. */
 const installEndWithinMs = 8000;
 
-/** A private Redis on a free port with its data in `.data/redis`, or the one that `REDIS_URL` names. */
+/** A private Redis on a free port with its data in `.data`, or the one that `REDIS_URL` names. */
 export function redisService({ givenUrl }: { givenUrl: string | undefined }): Service {
   return {
     name: "redis",
@@ -51,9 +50,8 @@ async function startOwn(context: ServiceContext): Promise<StartedService | { fai
   });
   if ("failed" in redis) return redis;
   // Where `npm run keys` looks for the Redis of a running npm start.
-  const urlFile = join(folder, "url");
-  await writeFile(urlFile, `${redis.url}\n`);
-  onStop(() => rm(urlFile, { force: true }));
+  await writeFile(data.redisUrlFile, `${redis.url}\n`);
+  onStop(() => rm(data.redisUrlFile, { force: true }));
   context.addresses.redis = redis.url;
   return { rows: [{ name: "redis", address: redis.url, data: folder }], child: redis.child };
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkPorts } from "./check-ports.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { type ChainKind, openDataFolder } from "./data-folder.ts";
 import type { Output } from "./output.ts";
 import type { Child } from "./run-child.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
@@ -24,6 +24,7 @@ export function runDev({
   env,
   pid,
   cwd,
+  chain,
   reset,
   output,
   table,
@@ -32,6 +33,7 @@ export function runDev({
   env: Readonly<Record<string, string | undefined>>;
   pid: number;
   cwd: string;
+  chain: ChainKind;
   reset: boolean;
   output: Output;
   table: (rows: readonly ServiceRow[]) => string;
@@ -44,7 +46,7 @@ export function runDev({
   const stops: (() => Promise<void>)[] = [];
 
   async function main(): Promise<0 | 1> {
-    const data = await openDataFolder({ folder: join(cwd, ".data"), pid, reset, say: output.say });
+    const data = await openDataFolder({ folder: join(cwd, ".data"), chain, pid, reset, say: output.say });
     if ("refused" in data) return fail(data.refused);
     try {
       const problems = await checkPorts(services.flatMap(({ ports }) => ports));
@@ -57,19 +59,24 @@ export function runDev({
 
   async function upAndDown(data: ServiceContext["data"]): Promise<0 | 1> {
     const watch = await startParentWatch();
+    const guard: ServiceContext["guard"] = ({ name, pid }) => {
+      watch.remember(pid);
+      data.remember({ name, pid });
+      return () => watch.forget(pid);
+    };
     const context: ServiceContext = {
       ...{ env, data, addresses: {}, stopping: stopping.signal },
       ...{ say: output.say, childLine: output.childLine },
       adopt(child, { endWithinMs }) {
-        watch.remember(child.pid);
+        const letGo = guard(child);
         children.add(child);
         stops.push(async () => void (await child.stop({ withinMs: endWithinMs })));
         void child.ended.then(() => {
-          watch.forget(child.pid);
+          letGo();
           children.delete(child);
         });
-        data.remember(child);
       },
+      guard,
       onStop: (stop) => void stops.push(stop),
     };
     const run = bringUpAndWait(context);

@@ -24,7 +24,17 @@ export type ServiceContext = {
   env: Readonly<Record<string, string | undefined>>;
   data: DataFolder;
   /** Addresses that services started before have put here for those after them. */
-  addresses: { redis?: string; chain?: string };
+  addresses: {
+    redis?: string;
+    /** One node's JSON-RPC over HTTP. */
+    chain?: string;
+    /** And over WebSockets, where that is another port. */
+    chainWebSocket?: string;
+    /** What the gateway asks: every node's, with commas. */
+    upstreams?: string;
+    /** The faucet's private listener. */
+    faucet?: string;
+  };
   /** Aborted when everything is to be stopped: no need to wait any longer. */
   stopping: AbortSignal;
   say(text: string): void;
@@ -34,6 +44,11 @@ export type ServiceContext = {
    * also where npm start is killed.
    */
   adopt(child: Child, options: { endWithinMs: number }): void;
+  /**
+   * A process that is no child's, by the number of its group: it is ended where npm start is killed, else by what `onStop`
+   * was given. What comes back is to be called once it has ended.
+   */
+  guard(process: { name: string; pid: number }): () => void;
   /** What else is to be done in the end. The last that was given here is done first. */
   onStop(stop: () => Promise<void>): void;
 };

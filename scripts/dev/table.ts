@@ -50,8 +50,7 @@ export function createTable({
     "Accounts of the dev chain: ten, 1 000 000 tokens each, of the public mnemonic",
     "test test test test test test test test test test test junk",
     "",
-    "Ctrl-C stops everything; a second npm start resumes; npm start -- --reset begins",
-    "anew.",
+    "Ctrl-C stops everything; the same command resumes, and with --reset begins anew.",
     "",
   ].join("\n");
 }

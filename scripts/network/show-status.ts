@@ -1,5 +1,5 @@
 import { json } from "../../lib/command-line/format.ts";
-import { type NetworkStatus, networkStatus } from "./chain/network-status.ts";
+import { type NetworkStatus, networkStatus, stallLimitSeconds } from "./chain/network-status.ts";
 import { observe } from "./chain/observe.ts";
 import type { CommandInput } from "./command.ts";
 import { statusText } from "./output/status-text.ts";
@@ -12,7 +12,8 @@ export async function currentStatus({
 }: Pick<CommandInput, "nodes" | "manifest" | "config" | "now">): Promise<NetworkStatus> {
   const { windowBlocks, stalledAfterSeconds } = config.status;
   const views = await observe({ nodes, genesisHash: manifest.genesisHash, windowBlocks });
-  return networkStatus({ views, nowMs: now(), stalledAfterSeconds });
+  const limitSeconds = stallLimitSeconds({ ...manifest, stalledAfterSeconds });
+  return networkStatus({ views, nowMs: now(), stalledAfterSeconds: limitSeconds });
 }
 
 /** Prints the status as it is now, and what else there is to say of it in JSON. */

@@ -1,5 +1,6 @@
+import { textOf } from "../../lib/command-line/command.ts";
 import { exitCodes } from "./chain/network-status.ts";
-import type { NetworkCommand } from "./command.ts";
+import type { CommandInput, NetworkCommand } from "./command.ts";
 import { showStatus } from "./show-status.ts";
 
 export const statusCommand: NetworkCommand = {
@@ -15,10 +16,17 @@ export const statusCommand: NetworkCommand = {
   async run(input) {
     const { verdict } = await showStatus(input);
     if (verdict === "stalled" && !input.json) {
-      input.note(
-        "\nTo restart all validators together: npm run network -- recover (with --native where they are processes)",
-      );
+      input.note(`\nTo restart all validators together: npm run network -- ${commandLike(input, "recover")}`);
     }
     return exitCodes[verdict];
   },
 };
+
+/** Another command with the options that say which network is meant. */
+function commandLike({ values }: Pick<CommandInput, "values">, name: string): string {
+  const given = ["folder", "config"].flatMap((option) => {
+    const text = textOf(values, option);
+    return text === undefined ? [] : [`--${option} ${text}`];
+  });
+  return [name, ...(values["native"] === true ? ["--native"] : []), ...given].join(" ");
+}

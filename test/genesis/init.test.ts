@@ -105,7 +105,8 @@ t.test("private keys are their owner's alone, and git takes nothing of the folde
   const { folder, read } = place(t);
   await init("--out", folder);
   const mode = (path: string) => statSync(join(folder, path)).mode & 0o777;
-  for (const path of filesOf(folder).filter((path) => /key$|^secrets/.test(path))) t.equal(mode(path), 0o600, path);
+  for (const path of filesOf(folder).filter((path) => /key$|^secrets/.test(path)))
+    t.equal(mode(path), 0o600, path);
   for (const path of [".", "validator-1", "accounts", "secrets"]) t.equal(mode(path), 0o700, path);
   t.equal(read(".gitignore"), "*\n");
   t.equal(new Set(["validator-1/key", "validator-2/key", "accounts/faucet.key"].map(read)).size, 3);

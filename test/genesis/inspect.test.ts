@@ -94,6 +94,19 @@ t.test("QBFT is read as well, also where keys are written in another case", asyn
   t.same({ problems, consensus, blockSeconds }, { problems: [], consensus: "qbft", blockSeconds: 5 });
 });
 
+t.test("where a contract names the validators, that extraData names none is no problem", async (t) => {
+  const { extraData } = createGenesis({ ...settings, consensus: "qbft", validators: [] });
+  const qbft = {
+    blockperiodseconds: 2,
+    epochlength: 30_000,
+    requesttimeoutseconds: 4,
+    validatorContractAddress: `0x${"77".repeat(20)}`,
+  };
+  const { problems, remarks } = inspect({ ...withConfig({ ibft2: undefined, qbft }), extraData });
+  t.same(problems, []);
+  t.match(remarks, [/the contract "0x7777.* says who validates/]);
+});
+
 /** One thing wrong each, and how it is called. */
 const mangled: readonly (readonly [string, unknown, RegExp])[] = [
   ["three validators", withValidators(validators.slice(0, 3)), /3 validators, fewer than 4: a quorum is 2/],
@@ -106,6 +119,8 @@ const mangled: readonly (readonly [string, unknown, RegExp])[] = [
   ],
   ["extraData cut off", { ...good, extraData: good.extraData.slice(0, 100) }, /extraData is not an RLP list/],
   ["no extraData", { ...good, extraData: undefined }, /extraData is missing/],
+  ["extraData that is no text", { ...good, extraData: 5 }, /extraData is 5, not text/],
+  ["a consensus without settings", withConfig({ ibft2: 5 }), /"ibft2" is 5; an object was expected/],
   [
     "extraData of QBFT",
     { ...good, extraData: createGenesis({ ...settings, consensus: "qbft" }).extraData },

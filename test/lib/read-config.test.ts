@@ -41,6 +41,22 @@ t.test("reading a configuration", async (t) => {
     t.equal(read('port: 1\nname: "${A}"', { A: "123" }).name, "123", "in quotes it stays text");
   });
 
+  t.test("NAME_FILE names a file with the value, where NAME itself is not set", async (t) => {
+    const secret = join(t.testdir({ secret: "from the file\n", empty: "\n" }), "secret");
+    const empty = join(secret, "..", "empty");
+    const text = "port: 1\nname: ${A:-none}";
+    t.equal(read(text, { A_FILE: secret }).name, "from the file");
+    t.equal(read(text, { A: "", A_FILE: secret }).name, "from the file");
+    t.equal(read(text, { A: "itself", A_FILE: secret }).name, "itself");
+    t.equal(read(text, { A_FILE: "" }).name, "none");
+    t.equal(read(text, { A_FILE: empty }).name, "none");
+    t.equal(read("port: 1\nname: ${A_FILE}", { A_FILE: secret }).name, secret, "a path can be asked for too");
+    t.same(
+      problemsOf(() => read(text, { A_FILE: "/nowhere/secret" })),
+      [`${file}:2: A_FILE: /nowhere/secret cannot be read (ENOENT)`],
+    );
+  });
+
   t.test("a variable that is not set is named with its line", async (t) => {
     t.same(
       problemsOf(() => read("port: 1\nname: ${MISSING}")),

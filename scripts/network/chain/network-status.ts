@@ -41,6 +41,20 @@ export const exitCodes = { fine: 0, stalled: 1, "edge of quorum": 2 } as const;
 /** One that is further behind is catching up and takes no part. */
 const lagMax = 3;
 
+/** A chain of longer block times is not stalled between two blocks, nor while a missed turn is waited out. */
+export function stallLimitSeconds({
+  stalledAfterSeconds,
+  blockSeconds,
+  requestTimeoutSeconds,
+}: {
+  /** As configured. */
+  stalledAfterSeconds: number;
+  blockSeconds: number;
+  requestTimeoutSeconds: number;
+}): number {
+  return Math.max(stalledAfterSeconds, 2 * blockSeconds + requestTimeoutSeconds);
+}
+
 /** Judges a network by what its nodes have said. */
 export function networkStatus({
   views,
@@ -66,14 +80,14 @@ export function networkStatus({
   const { verdict, reason } = judge(facts);
   return {
     verdict,
+    reasons: [...(reason === undefined ? [] : [reason]), ...absences.map(({ text }) => text)],
     height,
     ageSeconds,
     quorum,
     present,
-    validators,
-    reasons: [...(reason === undefined ? [] : [reason]), ...absences.map(({ text }) => text)],
     blocks: blocks.length,
     roundsAboveZero: blocks.filter(({ header }) => header.extraData.round > 0).length,
+    validators,
   };
 }
 

@@ -21,7 +21,7 @@ export async function observe({
   genesisHash,
   windowBlocks,
 }: {
-  nodes: Nodes;
+  nodes: Pick<Nodes, "list" | "isRunning">;
   genesisHash: string;
   windowBlocks: number;
 }): Promise<NodeView[]> {
@@ -42,7 +42,7 @@ async function lookAt({
   genesisHash,
 }: {
   node: NetworkNode;
-  nodes: Nodes;
+  nodes: Pick<Nodes, "list" | "isRunning">;
   genesisHash: string;
 }): Promise<Omit<NodeView, "headers">> {
   const results = await askNode(node.rpcUrl, [

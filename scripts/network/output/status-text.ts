@@ -19,7 +19,7 @@ export function statusText(status: NetworkStatus): string {
     "",
     blocks === 0
       ? "No blocks to count in."
-      : `Counted in the last ${blocks} blocks; ${roundsAboveZero} of them came in a round above 0, after a missed turn.`,
+      : `Counted in the last ${blocks === 1 ? "block" : `${blocks} blocks`}; rounds above 0, after a missed turn: ${roundsAboveZero}.`,
   ].join("\n");
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { z } from "zod";
 import { type BlockHeader, readBlockHeader } from "../../../lib/ibft/block-header.ts";
-import { networkStatus } from "../../../scripts/network/chain/network-status.ts";
+import { networkStatus, stallLimitSeconds } from "../../../scripts/network/chain/network-status.ts";
 import type { NodeView } from "../../../scripts/network/chain/observe.ts";
 import { createLiveProgress, createPlainProgress } from "../../../scripts/network/output/progress-view.ts";
 import { statusText } from "../../../scripts/network/output/status-text.ts";
@@ -105,6 +105,13 @@ t.test("two away, or a head that is too old, is stalled", async (t) => {
   t.match(statusAt(1456, {}, 11), { verdict: "stalled", reasons: ["the newest block is 11 s old"] });
 });
 
+t.test("a chain of slow blocks is not stalled between two of them", async (t) => {
+  const limit = (blockSeconds: number, requestTimeoutSeconds: number) =>
+    stallLimitSeconds({ stalledAfterSeconds: 10, blockSeconds, requestTimeoutSeconds });
+  t.equal(limit(2, 4), 10, "as configured");
+  t.equal(limit(15, 30), 60, "two blocks, and a turn that is missed");
+});
+
 t.test("before the first block a network is stalled", async (t) => {
   const all = views(0).map((view) => ({ ...view, headers: [] }));
   const status = networkStatus({ views: all, nowMs: 0, stalledAfterSeconds: 10 });
@@ -142,7 +149,7 @@ t.test("a status for people has the verdict first and a line a validator", async
   const text = statusText(statusAt(1468, { 2: { away: "stopped" } }));
   t.match(text, /^AT THE EDGE OF QUORUM: block 1468, 2 s old; 4 of 5 validators take part, 4 are needed\./);
   t.match(text, /validator-3 +stopped +- +- +\d+ +3 +\d+ +-/);
-  t.match(text, /3 of them came in a round above 0/);
+  t.match(text, /Counted in the last 12 blocks; rounds above 0, after a missed turn: 3\.$/);
 });
 
 t.test("progress is drawn in its place on a terminal, and a line a change elsewhere", async (t) => {

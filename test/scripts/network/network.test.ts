@@ -101,7 +101,7 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
     });
     t.match(await status(), { code: 1, verdict: "stalled", present: 3 });
     const { err } = await network("status");
-    t.match(err, /npm run network -- recover/);
+    t.match(err, `npm run network -- recover --native --folder ${folder} --config ${configFile}`);
   });
 
   await t.test("recover restarts all of them together, and the chain goes on", async (t) => {

@@ -1,0 +1,107 @@
+import { readdir } from "node:fs/promises";
+import type { NetworkConfig } from "../../genesis/config.ts";
+import { readManifest } from "../../genesis/manifest.ts";
+import { planNetwork } from "../../genesis/network-files.ts";
+import { createNodeKey } from "../../genesis/node-key.ts";
+import { writeNetwork } from "../../genesis/write-network.ts";
+import { bringUp } from "../network/bring-up.ts";
+import { type NativeNodes, openNativeNodes } from "../network/native/native-nodes.ts";
+import type { Nodes } from "../network/nodes.ts";
+import { createPlainProgress } from "../network/output/progress-view.ts";
+import type { Service, ServiceContext, ServiceRow } from "./service.ts";
+
+/**
+ * The validators of a network in `.data/besu/network`, made where there is none, as `npm run network -- up --native` runs
+ * them. One that ends by itself ends nothing else: that a network bears it is what one may want to see.
+ */
+export function besuService({ config }: { config: NetworkConfig }): Service {
+  return {
+    name: "validators",
+    // Their ports are looked at by the code that starts them.
+    ports: [],
+    async start(context) {
+      const { env, data, addresses, stopping, say, childLine, onStop } = context;
+      const folder = data.chain;
+      const failure = await makeNetwork({ folder, config, say });
+      if (failure !== undefined) return failure;
+      const read = readManifest(folder);
+      if ("problem" in read) {
+        return { failed: `${read.problem}\nTo begin anew: npm start -- --besu --reset` };
+      }
+      const { manifest } = read;
+      const nodes = await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env });
+      const { guarded, stop } = guardNodes({ nodes, guard: context.guard });
+      // Those that are left of a start that was killed: one that kept running may be in a long round.
+      await stop();
+      onStop(stop);
+      const progress = createPlainProgress({ write: (text) => childLine("besu", text.trimEnd()) });
+      const names = nodes.list.map(({ name }) => name);
+      const up = await bringUp({ nodes: guarded, names, signal: stopping, progress });
+      if ("failed" in up) return { failed: up.failed };
+      childLine("besu", `block ${up.height} after ${Math.round(up.tookMs / 1000)} s; to see how they are:`);
+      childLine("besu", `npm run network -- status --native --folder ${folder}`);
+      const rpcUrls = nodes.list.map(({ rpcUrl }) => rpcUrl);
+      const [first = ""] = rpcUrls;
+      addresses.chain = first;
+      addresses.chainWebSocket = portAfter(first);
+      addresses.upstreams = rpcUrls.join();
+      return { rows: rowsOf({ rpcUrls, folder }) };
+    },
+  };
+}
+
+/** In the development profile, which funds the accounts that npm start prints. */
+async function makeNetwork({
+  folder,
+  config,
+  say,
+}: {
+  folder: string;
+  config: NetworkConfig;
+  say: ServiceContext["say"];
+}): Promise<{ failed: string } | undefined> {
+  if ((await readdir(folder)).length > 0) return undefined;
+  const { files } = planNetwork({ config, createKey: createNodeKey });
+  const written = await writeNetwork({ folder, files, force: false, now: () => new Date() });
+  if ("refused" in written) return { failed: written.refused };
+  say(`A network of ${config.validators} validators has been made in ${folder}.`);
+  return undefined;
+}
+
+/** Validators have groups of their own and outlive who started them: each is guarded as soon as it runs. */
+function guardNodes({ nodes, guard }: { nodes: NativeNodes; guard: ServiceContext["guard"] }): {
+  guarded: Nodes;
+  stop: () => Promise<void>;
+} {
+  const ended = new Set<() => void>();
+  return {
+    guarded: {
+      ...nodes,
+      async start(name) {
+        const failure = await nodes.start(name);
+        const pid = await nodes.pidOf(name);
+        if (pid !== undefined) ended.add(guard({ name, pid }));
+        return failure;
+      },
+    },
+    async stop() {
+      await Promise.all(nodes.list.map(({ name }) => nodes.stop(name)));
+      for (const letGo of ended) letGo();
+    },
+  };
+}
+
+/** Where Besu serves WebSockets: the port after HTTP's. */
+function portAfter(rpcUrl: string): string {
+  const url = new URL(rpcUrl);
+  url.port = String(Number(url.port) + 1);
+  return url.href;
+}
+
+function rowsOf({ rpcUrls, folder }: { rpcUrls: readonly string[]; folder: string }): ServiceRow[] {
+  return rpcUrls.map((address, index) => ({
+    name: index === 0 ? "validators" : "",
+    address,
+    data: index === 0 ? folder : "",
+  }));
+}

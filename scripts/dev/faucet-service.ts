@@ -1,0 +1,78 @@
+import { fileURLToPath } from "node:url";
+import { type FaucetConfig, readFaucetConfig } from "../../faucet/config.ts";
+import { ConfigError } from "../../lib/read-config.ts";
+import { type ProcessDescription, processService } from "./process-service.ts";
+import { reachableUrl } from "./reachable-url.ts";
+import type { Service } from "./service.ts";
+
+const endWithinMs = 10_000;
+
+/**
+ * The faucet, which asks the chain's node directly, and to whose private listener the gateway passes claims on.
+ * @throws ConfigError where its file cannot be used, or names a Redis or a node of its own.
+ */
+export function faucetService({
+  configFile,
+  env,
+  walletPort,
+  isNewChain,
+  nodeProgram,
+}: {
+  configFile: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** What its page adds to wallets: the wallet proxy. */
+  walletPort: number;
+  /** A Redis that stays may hold claims of the chain before. */
+  isNewChain: boolean;
+  nodeProgram: string;
+}): Service {
+  const config = readUsableConfig({ configFile, env });
+  const inside = config.private;
+  const description: ProcessDescription = {
+    name: "faucet",
+    main: fileURLToPath(new URL("../../faucet/main.ts", import.meta.url)),
+    configFile,
+    host: config.host,
+    port: config.port,
+    isTls: false,
+    ops: config.ops,
+    args: isNewChain ? ["--adopt-chain"] : [],
+    env: ({ chain }) => ({
+      FAUCET_UPSTREAM: chain,
+      FAUCET_WALLET_RPC: reachableUrl({ host: "127.0.0.1", port: walletPort }),
+    }),
+    endWithinMs,
+  };
+  const service = processService({ description, nodeProgram });
+  const owner = "the faucet's private listener";
+  return {
+    name: "faucet",
+    ports: [...service.ports, { ...inside, owner, changeWith: `\`private.port\` in ${configFile}` }],
+    start(context) {
+      context.addresses.faucet = reachableUrl(inside);
+      return service.start(context);
+    },
+  };
+}
+
+/** The faucet's own reading of its file, so that what is printed is what it will do. */
+function readUsableConfig({
+  configFile,
+  env,
+}: {
+  configFile: string;
+  env: Readonly<Record<string, string | undefined>>;
+}): FaucetConfig {
+  // Neither address is known before Redis and the chain run: these stand for the real ones.
+  const standIns = { REDIS_URL: "redis://set-by-npm-start", FAUCET_UPSTREAM: "http://set-by-npm-start" };
+  const config = readFaucetConfig({ file: configFile, env: { ...env, ...standIns } });
+  if (config.redis !== standIns.REDIS_URL || config.upstream !== standIns.FAUCET_UPSTREAM) {
+    throw new ConfigError([
+      `${configFile}: redis: \${REDIS_URL} and upstream: \${FAUCET_UPSTREAM} were expected, where npm start puts its own`,
+    ]);
+  }
+  if ([config.port, config.private.port, config.ops.port].includes(0)) {
+    throw new ConfigError([`${configFile}: port, private.port and ops.port cannot be 0 for npm start`]);
+  }
+  return config;
+}

@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { WebSocket } from "ws";
+import { z } from "zod";
+import { placeStandIn } from "../helpers/besu-stand-in/place-stand-in.ts";
+import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
+import { freePortBase } from "./network/rig.ts";
+
+t.setTimeout(120_000);
+
+const five = [1, 2, 3, 4, 5];
+const block = z.object({ hash: z.string() });
+const status = z.object({ validators: z.array(z.unknown()) });
+
+/** A folder for npm start, a quick network's configuration, and Besu's stand-in. */
+async function place(t: Test) {
+  const folder = t.testdir({});
+  const networkFile = join(folder, "network.yaml");
+  const portBase = await freePortBase();
+  writeFileSync(
+    networkFile,
+    `blockSeconds: 1\nrequestTimeoutSeconds: 2\nnative: { portBase: ${portBase} }\n`,
+  );
+  return {
+    folder,
+    portBase,
+    args: ["--besu", "--network", networkFile],
+    env: { BESU_HOME: placeStandIn(join(folder, "besu")), STAND_IN_OWNER_PID: String(process.pid) },
+  };
+}
+
+t.test("npm start -- --besu: five validators in the place of anvil", async (t) => {
+  const { portBase, args, ...where } = await place(t);
+  const first = await startedDev(t, { ...where, args });
+  const children = await first.children();
+  const genesisOf = async (dev: typeof first) =>
+    block.parse(await dev.chain("eth_getBlockByNumber", ["0x0", false])).hash;
+  const genesis = await genesisOf(first);
+
+  await t.test("it makes a network, says how it comes up, and prints where each of them is", async (t) => {
+    t.notOk("chain" in children, "no anvil");
+    for (const number of five) t.ok(`validator-${number}` in children);
+    t.match(first.printed(), /A network of 5 validators has been made in .*\.data\/besu\/network\./);
+    t.match(first.printed(), /besu {5}│ validator-3 is starting[\s\S]*besu {5}│ block \d+ after \d+ s/);
+    for (const number of five) t.match(first.printed(), `http://127.0.0.1:${portBase + 10 * number}`);
+  });
+
+  await t.test("the gateway asks all five; the wallet proxy and the internal RPC are there", async (t) => {
+    const read = await fetch(`http://127.0.0.1:${first.ports.ops}/status`);
+    t.equal(status.parse(await read.json()).validators.length, 5);
+    t.equal(await first.gateway("eth_chainId"), "0x228d");
+    t.match(await first.gateway("eth_getBlockByNumber", ["0x0", false]), { hash: genesis });
+    const network = await fetch(`http://127.0.0.1:${first.ports.wallet}/network.json`);
+    t.match(await network.json(), { chainId: "0x228d" });
+    t.match(await first.chain("web3_clientVersion"), /^besu/);
+    // Besu has another port for these.
+    const socket = new WebSocket(`ws://127.0.0.1:${first.ports.chain}/`);
+    await once(socket, "open");
+    socket.send('{"jsonrpc":"2.0","id":1,"method":"web3_clientVersion","params":[]}');
+    t.match(JSON.parse(String((await once(socket, "message"))[0])), { id: 1, result: /^besu/ });
+    socket.terminate();
+  });
+
+  await t.test("one that is killed ends nothing else", async (t) => {
+    process.kill(children["validator-2"] ?? 0, "SIGKILL");
+    t.same(await stillRunning({ "validator-2": children["validator-2"] ?? 0 }), []);
+    const at = Number(await first.gateway("eth_blockNumber"));
+    // Two more, of which one at least was not under way.
+    while (Number(await first.gateway("eth_blockNumber")) < at + 2) await sleep(100);
+    t.pass("the chain goes on");
+  });
+
+  await t.test("Ctrl-C ends all of it, and a second start resumes", async (t) => {
+    const at = Number(await first.chain("eth_blockNumber"));
+    first.signal("SIGINT");
+    t.same(await first.ended, { code: 0, signal: null });
+    t.same(await stillRunning(children), []);
+    const second = await startedDev(t, { ...where, args });
+    t.equal(await genesisOf(second), genesis);
+    t.ok(Number(await second.chain("eth_blockNumber")) > at);
+    const again = await second.children();
+    second.signal("SIGKILL");
+    await second.ended;
+    t.same(await stillRunning(again), [], "not even kill -9 leaves a validator");
+  });
+
+  await t.test("--reset makes another network, and Ctrl-C on its way up leaves nothing", async (t) => {
+    const third = await startDev(t, { ...where, args: [...args, "--reset"] });
+    await third.prints("validator-5 is starting");
+    const started = await third.children();
+    t.ok("validator-5" in started);
+    third.signal("SIGINT");
+    t.same(await third.ended, { code: 0, signal: null });
+    t.same(await stillRunning(started), []);
+    t.match(third.printed(), "A network of 5 validators has been made");
+    t.notMatch(third.printed(), "npm start: ");
+  });
+});
+
+t.test("without a Besu it says what to set, before anything is begun", async (t) => {
+  const { args, folder } = await place(t);
+  const dev = await startDev(t, { folder, args, env: { BESU_HOME: "" } });
+  t.same(await dev.ended, { code: 2, signal: null });
+  t.match(dev.printed(), /npm start -- --besu: BESU_HOME is not set\. It names .* unpacked Besu/);
+  t.notOk(existsSync(join(folder, ".data")));
+});
+
+t.test("a port of a validator that is taken ends everything, with who has it", async (t) => {
+  const { portBase, ...where } = await place(t);
+  const holder = createServer().listen(portBase + 31, "127.0.0.1");
+  await once(holder, "listening");
+  t.teardown(() => holder.close());
+  const dev = await startDev(t, where);
+  t.same(await dev.ended, { code: 1, signal: null });
+  t.match(
+    dev.printed(),
+    `port ${portBase + 31} (validator-3, WebSockets) is taken by process ${process.pid}`,
+  );
+});

@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import t from "tap";
+import type { Manifest } from "../../../genesis/manifest.ts";
+import type { NetworkStatus, ValidatorStatus } from "../../../scripts/network/chain/network-status.ts";
+import { createNetworkMetrics } from "../../../scripts/network/exporter/network-metrics.ts";
+import { start } from "../../../scripts/network/exporter/start.ts";
+
+const validator: ValidatorStatus = {
+  ...{ name: "validator-1", address: "0x01", state: "up", height: 9, peers: 4, lag: 0 },
+  ...{ proposed: 2, missedTurns: 1, missedSeals: 3 },
+};
+const status: NetworkStatus = {
+  ...{ verdict: "fine", reasons: [], height: 9, ageSeconds: 1, quorum: 4, present: 5 },
+  ...{ blocks: 9, roundsAboveZero: 1 },
+  validators: [
+    validator,
+    { ...validator, name: "validator-2", state: "silent", height: null, peers: null, lag: null },
+  ],
+};
+
+const linesOf = async (registry: ReturnType<typeof createNetworkMetrics>) =>
+  (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+
+t.test("the status as metrics; what is not known is left out", async (t) => {
+  let now = status;
+  let looks = 0;
+  const registry = createNetworkMetrics({
+    async look() {
+      looks += 1;
+      return now;
+    },
+  });
+  t.same(await linesOf(registry), [
+    "tollgate_network_height 9",
+    "tollgate_network_block_age_seconds 1",
+    "tollgate_network_quorum 4",
+    "tollgate_network_validators_present 5",
+    "tollgate_network_window_blocks 9",
+    "tollgate_network_rounds_above_zero 1",
+    'tollgate_network_validator_up{validator="validator-1"} 1',
+    'tollgate_network_validator_up{validator="validator-2"} 0',
+    'tollgate_network_validator_lag_blocks{validator="validator-1"} 0',
+    'tollgate_network_validator_peers{validator="validator-1"} 4',
+    'tollgate_network_validator_proposed_blocks{validator="validator-1"} 2',
+    'tollgate_network_validator_proposed_blocks{validator="validator-2"} 2',
+    'tollgate_network_validator_missed_turns{validator="validator-1"} 1',
+    'tollgate_network_validator_missed_turns{validator="validator-2"} 1',
+    'tollgate_network_validator_missed_seals{validator="validator-1"} 3',
+    'tollgate_network_validator_missed_seals{validator="validator-2"} 3',
+  ]);
+  t.equal(looks, 1, "all of them from one look");
+  now = { ...status, height: null, ageSeconds: null, validators: [] };
+  t.same(
+    (await linesOf(registry)).map((line) => line.split(" ")[0]),
+    ["quorum", "validators_present", "window_blocks", "rounds_above_zero"].map(
+      (name) => `tollgate_network_${name}`,
+    ),
+  );
+});
+
+t.test("the server asks the network's validators, and says which one is silent", async (t) => {
+  const genesisHash = `0x${"ab".repeat(32)}`;
+  const node = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const answers = [
+        { id: 0, result: "0x0" },
+        { id: 1, result: "0x3" },
+        { id: 2, result: { hash: genesisHash } },
+      ];
+      response.end(JSON.stringify(answers));
+    });
+  });
+  node.listen(0, "127.0.0.1");
+  await once(node, "listening");
+  t.teardown(() => {
+    node.close();
+    node.closeAllConnections();
+  });
+  const address = node.address();
+  const httpPort = typeof address === "object" && address !== null ? address.port : 0;
+  const place = { nodeId: "", host: "127.0.0.1", peerPort: 1, metricsPort: 1 };
+  const manifest: Manifest = {
+    ...{ chainId: 8845, consensus: "ibft2", genesisHash, blockSeconds: 2, requestTimeoutSeconds: 4 },
+    javaMemoryMb: 512,
+    validators: [
+      { ...place, name: "validator-1", address: "0x01", httpPort },
+      { ...place, name: "validator-2", address: "0x02", httpPort: 1 },
+    ],
+  };
+  const settings = { windowBlocks: 10, stalledAfterSeconds: 10 };
+  const server = await start({ manifest, status: settings, host: "127.0.0.1", port: 0 }, { now: Date.now });
+  t.teardown(() => server.stop());
+  const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+  t.match(text, 'tollgate_network_validator_up{validator="validator-1"} 1');
+  t.match(text, 'tollgate_network_validator_peers{validator="validator-1"} 3');
+  t.match(text, 'tollgate_network_validator_up{validator="validator-2"} 0');
+});
