@@ -12,6 +12,7 @@ export type AllowlistEntry = {
 };
 
 const entriesMax = 20_000;
+export const labelCharsMax = 120;
 
 /** Reads the allowlist's file. @throws ConfigError naming file, line and what was expected. */
 export function readAllowlist(file: string): AllowlistEntry[] {
@@ -36,7 +37,7 @@ const allowlistSchema = z.strictObject({
     .array(
       z.strictObject({
         address: addressSchema,
-        label: z.string().min(1).max(120),
+        label: z.string().min(1).max(labelCharsMax),
         amount: tokens.optional(),
       }),
     )

@@ -102,16 +102,22 @@ function show({ status, txHash, reason }) {
 /** @param {string | null} txHash */
 function showTransaction(txHash) {
   const line = byId("transaction");
-  const text = txHash === null ? "" : `Transaction ${txHash}`;
-  if (line.textContent === text) return;
+  if (txHash === null) {
+    line.replaceChildren();
+    return;
+  }
+  if (line.textContent?.includes(txHash)) return;
+  const digits = document.createElement("span");
+  digits.className = "hash";
+  digits.textContent = txHash;
   const explorer = document.body.dataset["explorer"] ?? "";
-  if (txHash === null || explorer === "") {
-    line.textContent = text;
+  if (explorer === "") {
+    line.replaceChildren("Transaction ", digits);
     return;
   }
   const link = document.createElement("a");
   link.href = `${explorer.replace(/\/$/, "")}/tx/${txHash}`;
-  link.textContent = text;
+  link.append("Transaction ", digits);
   line.replaceChildren(link);
 }
 

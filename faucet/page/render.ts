@@ -139,22 +139,29 @@ function transactionLine({
   explorerUrl: string;
 }): Html {
   if (claim === undefined || claim.txHash === null) return html``;
+  const text = html`Transaction <span class="hash">${claim.txHash}</span>`;
   return explorerUrl === ""
-    ? html`Transaction ${claim.txHash}`
-    : html`<a href="${explorerUrl.replace(/\/$/, "")}/tx/${claim.txHash}">Transaction ${claim.txHash}</a>`;
+    ? text
+    : html`<a href="${explorerUrl.replace(/\/$/, "")}/tx/${claim.txHash}">${text}</a>`;
 }
 
-function statusCard({ balance, claimsInWindow, limits, paused, waiting }: StatusView): Html {
-  const state = paused ? "Paused by its operators" : balance === null ? "Looking at the chain" : "Open";
+function statusCard(status: StatusView): Html {
+  const { balance, claimsInWindow, limits, waiting } = status;
   return html`<section class="card" aria-labelledby="status-title">
             <h2 id="status-title">The faucet now</h2>
             <dl>
-              <div><dt>State</dt><dd>${state}</dd></div>
+              <div><dt>State</dt><dd>${stateInWords(status)}</dd></div>
               <div><dt>Holds</dt><dd>${balance === null ? "–" : tokens(balance)}</dd></div>
               <div><dt>Claims in ${lengthOf(limits.windowSeconds)}</dt><dd>${count(claimsInWindow)} of ${count(limits.overall)}</dd></div>
               <div><dt>Waiting</dt><dd>${count(waiting)}</dd></div>
             </dl>
           </section>`;
+}
+
+function stateInWords({ paused, balance, amount }: StatusView): string {
+  if (paused) return "Paused by its operators";
+  if (balance === null) return "Looking at the chain";
+  return BigInt(balance) < BigInt(amount) ? "Empty until it is refilled" : "Open";
 }
 
 function networkCard(walletRpcUrl: string): Html {

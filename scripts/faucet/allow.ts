@@ -1,4 +1,5 @@
 import { addEntry } from "../../faucet/allowlist/edit-allowlist.ts";
+import { labelCharsMax } from "../../faucet/allowlist/read-allowlist.ts";
 import { tokens } from "../../faucet/config.ts";
 import { CommandError, textOf } from "../../lib/command-line/command.ts";
 import { json } from "../../lib/command-line/format.ts";
@@ -18,13 +19,17 @@ export const allowCommand: FaucetCommand = {
   examples: ['allow 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --label "Acme, QA"'],
   async run({ values, positionals, config, allowlist, json: asJson, print, note }) {
     const address = addressOf(positionals);
+    const label = textOf(values, "label") ?? "";
+    if (label.length > labelCharsMax) {
+      throw new CommandError(`--label: at most ${labelCharsMax} characters were expected.`, { exitCode: 2 });
+    }
     const amount = textOf(values, "amount");
     const wrong = amount === undefined ? undefined : tokens.safeParse(amount).error;
     if (wrong !== undefined)
       throw new CommandError(`--amount: ${wrong.issues[0]?.message}.`, { exitCode: 2 });
     const entry = {
       address,
-      label: textOf(values, "label") ?? "",
+      label,
       ...(amount === undefined ? {} : { amount }),
     };
     const edited = await editAllowlist({

@@ -1,6 +1,8 @@
 import { removeEntry } from "../../faucet/allowlist/edit-allowlist.ts";
+import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
 import { CommandError } from "../../lib/command-line/command.ts";
 import { json } from "../../lib/command-line/format.ts";
+import { didYouMean, nearest } from "../../lib/command-line/nearest.ts";
 import type { FaucetCommand } from "./command.ts";
 import { editAllowlist } from "./edit-file.ts";
 import { addressOf } from "./read-positional.ts";
@@ -13,13 +15,16 @@ export const denyCommand: FaucetCommand = {
   options: {},
   examples: ["deny 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"],
   async run({ positionals, config, allowlist, json: asJson, print }) {
-    const address = addressOf(positionals);
+    const listed = readAllowlist(config.allowlistFile).map((entry) => entry.address);
+    const guess = didYouMean(nearest(positionals[0] ?? "", listed));
+    const address = addressOf(positionals, { guess });
     const edited = await editAllowlist({
       file: config.allowlistFile,
       store: allowlist,
       change: (text) => removeEntry(text, address),
     });
-    if (edited === undefined) throw new CommandError(`${address} is not on the list.`, { exitCode: 1 });
+    if (edited === undefined)
+      throw new CommandError(`${address} is not on the list.${guess}`, { exitCode: 1 });
     print(
       asJson
         ? json({ address, removed: true })

@@ -1,4 +1,4 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { AllowlistStore } from "../../faucet/allowlist/allowlist-store.ts";
 import { type AllowlistEntry, readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
 import { CommandError } from "../../lib/command-line/command.ts";
@@ -20,12 +20,18 @@ export async function editAllowlist({
   readAllowlist(file);
   const changed = change(await readFile(file, "utf8"));
   if (changed === undefined) return undefined;
-  const { mode } = await stat(file);
-  const beside = `${file}.new`;
-  await writeFile(beside, changed, { mode });
-  const entries = readAllowlist(beside);
-  await rename(beside, file);
-  const { mtimeMs } = await stat(file);
+  // A link to the file stays one.
+  const target = await realpath(file);
+  const { mode } = await stat(target);
+  const beside = `${target}.new`;
+  try {
+    await writeFile(beside, changed, { mode });
+    await rename(beside, target);
+  } finally {
+    await rm(beside, { force: true });
+  }
+  const entries = readAllowlist(file);
+  const { mtimeMs } = await stat(target);
   const outcome = await store.copy({ entries, fileText: changed, changedAtMs: mtimeMs });
   if (outcome === "older") {
     throw new CommandError(

@@ -162,7 +162,13 @@ t.test("the command line", async (t) => {
       [["allow", "0x12", "--label", "x"], 2, /ADDRESS: .*40 hexadecimal digits/],
       [["allow", randomAddress(), "--label", "x", "--amount", "-1"], 2, /--amount: .*above 0/],
       [["allow", "--label", "x"], 2, /ADDRESS is missing/],
+      [["allow", randomAddress(), "--label", "x".repeat(121)], 2, /--label: at most 120 characters/],
       [["deni", added], 2, /no command "deni".*Did you mean deny/],
+      [["deny", added.slice(0, -2)], 2, new RegExp(`40 hexadecimal digits.*Did you mean ${added}\\?`)],
+      [["deny", added.toLowerCase().replace(/.{2}$/, "zz")], 2, new RegExp(`Did you mean ${added}\\?`)],
+      [["deny", nextTo(added)], 1, new RegExp(`not on the list. Did you mean ${added}\\?`)],
+      [["pause", "now"], 2, /"now" is one word too many/],
+      [["list", "--jsno"], 2, /no option --jsno\. Did you mean --json\?/],
     ];
     for (const [args, code, says] of cases)
       t.match(await run(...args), { code, out: "", err: says }, args.join(" "));
@@ -177,3 +183,9 @@ t.test("the command line", async (t) => {
     client.disconnect();
   });
 });
+
+/** An address that differs in its last digit. */
+function nextTo(address: string): string {
+  const lower = address.toLowerCase();
+  return lower.slice(0, -1) + (lower.endsWith("0") ? "1" : "0");
+}

@@ -82,6 +82,26 @@ t.test(
   },
 );
 
+t.test("a transaction from outside that waits in the pool is not replaced by a payment", async (t) => {
+  const { cluster, validator, address, claim, reaches, paid, faucet } = await startRig(t);
+  await ask(validator.url, "eth_sendRawTransaction", [await signOutside({ nonce: 0 })]);
+  const id = await claim();
+  await eventually("noticed", async () =>
+    (await fetch(`${faucet.opsUrl}/status`).then((r) => r.text())).includes("that Redis does not know"),
+  );
+  t.match(await faucet.get(`/claims/${id}`), { text: /"status":"received"/ });
+  await cluster.gossiped();
+  await cluster.mine();
+  await reaches(id, "broadcast");
+  await cluster.gossiped();
+  await cluster.mine();
+  await reaches(id, "confirmed");
+  t.match(await paid(), [
+    { to: faucetAddress.toLowerCase(), nonce: 0, claimId: undefined },
+    { to: address.toLowerCase(), nonce: 1, claimId: id },
+  ]);
+});
+
 t.test("Known transaction: the same bytes are offered again and again, and paid once", async (t) => {
   const { cluster, validator, claim, reaches, paid, faucet } = await startRig(t);
   const id = await claim();

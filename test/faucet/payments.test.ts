@@ -147,6 +147,10 @@ t.test("a recipient that reverts: the claim ends with a reason, and its limits a
   for (const scope of [`address:${address.toLowerCase()}`, "client:127.0.0.1", "all"]) {
     t.equal(await client.zcard(faucetLimitKey(scope)), 0, scope);
   }
+
+  await client.flushall();
+  await eventually("looked through", async () => (await client.exists("{faucet}:nonce")) === 1);
+  t.match(await faucet.get(`/claims/${id}`), { status: 404 }, "a lost Redis does not make it a payment");
 });
 
 t.test("the node is down: claims are taken, wait, and are paid when it is back", async (t) => {
@@ -240,4 +244,30 @@ t.test("open claims of another network end when a new one is adopted", async (t)
   t.match(await adopted.ended(id), { status: "refused", reason: /replaced/ });
   t.equal(await client.llen("{faucet}:queue"), 0);
   t.equal(await other.rpc("eth_getTransactionCount", [faucetAddress, "latest"]), "0x0");
+});
+
+t.test("a Redis that is given to another wallet under a running faucet: nothing is paid", async (t) => {
+  const { client, addresses, start, paid } = await startRig(t);
+  const faucet = await start();
+  await client.hset("{faucet}:chain", "wallet", randomAddress());
+  await claim(faucet, addresses[0]);
+  await eventually("noticed", async () => (await opsStatus(faucet)).includes("another chain or wallet"));
+  t.equal((await paid()).length, 0);
+});
+
+t.test("a claim that is repeated after the wallet ran empty is answered with the first one", async (t) => {
+  const { anvil, addresses, start } = await startRig(t);
+  const [address = ""] = addresses;
+  const faucet = await start();
+  const options = { headers: { "Idempotency-Key": "a-key" } };
+  const first = await faucet.claim({ address }, options);
+  await faucet.ended(first.json.claim.id);
+  await anvil.rpc("anvil_setBalance", [faucetAddress, "0x1"]);
+  await anvil.rpc("evm_mine");
+  await eventually("empty", async () => (await faucet.get("/status")).text.includes('"balance":"1"'));
+  t.match(await faucet.claim({ address: addresses[1] }), { status: 503, json: { code: "faucet_empty" } });
+  t.match(await faucet.claim({ address }, options), {
+    status: 202,
+    json: { claim: { id: first.json.claim.id } },
+  });
 });

@@ -9,7 +9,14 @@ import { z } from "zod";
 import { freePort } from "../../scripts/dev/free-port.ts";
 import { processIdentity } from "../../scripts/dev/process-identity.ts";
 
-export type DevPorts = { gateway: number; ops: number; chain: number; wallet: number };
+export type DevPorts = {
+  gateway: number;
+  ops: number;
+  chain: number;
+  wallet: number;
+  faucet: number;
+  faucetOps: number;
+};
 
 export type DevUnderTest = {
   pid: number;
@@ -24,13 +31,14 @@ export type DevUnderTest = {
   children(): Promise<Readonly<Record<string, number>>>;
   chain(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** Asks the gateway with a development key. */
-  gateway(method: string): Promise<unknown>;
+  gateway(method: string, params?: readonly unknown[]): Promise<unknown>;
   redisUrl(): Promise<string>;
 };
 
 const main = fileURLToPath(new URL("../../scripts/dev/main.ts", import.meta.url));
 const shippedConfig = fileURLToPath(new URL("../../config/gateway.yaml", import.meta.url));
-const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru";
+const shippedFaucet = fileURLToPath(new URL("../../config/faucet.yaml", import.meta.url));
+export const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru";
 const lastPrinted = "Ctrl-C stops everything";
 const pollMs = 20;
 const goneWithinMs = 12_000;
@@ -44,6 +52,8 @@ export async function freePorts(): Promise<DevPorts> {
     ops: await freePort(),
     chain: await freePort(),
     wallet: await freePort(),
+    faucet: await freePort(),
+    faucetOps: await freePort(),
   };
 }
 
@@ -68,7 +78,7 @@ export async function startDev(
     process.execPath,
     [
       ...["--disable-warning=ExperimentalWarning", main],
-      ...["--config", shippedConfig, "--chain-port", String(used.chain)],
+      ...["--config", shippedConfig, "--faucet", shippedFaucet, "--chain-port", String(used.chain)],
       ...["--wallet-port", String(used.wallet), ...args],
     ],
     {
@@ -77,6 +87,8 @@ export async function startDev(
         ...inherited,
         NO_COLOR: "1",
         ...{ GATEWAY_PORT: String(used.gateway), GATEWAY_OPS_PORT: String(used.ops) },
+        ...{ FAUCET_PORT: String(used.faucet), FAUCET_OPS_PORT: String(used.faucetOps) },
+        FAUCET_PRIVATE_PORT: String(await freePort()),
         ...env,
       },
       stdio: ["ignore", "pipe", "pipe"],
@@ -118,7 +130,7 @@ export async function startDev(
       return Object.fromEntries(children.map((child) => [child.name, child.pid]));
     },
     chain: (method, params = []) => ask({ url: `http://127.0.0.1:${used.chain}/`, method, params }),
-    gateway: (method) => ask({ url: `http://127.0.0.1:${used.gateway}/`, method, params: [] }),
+    gateway: (method, params = []) => ask({ url: `http://127.0.0.1:${used.gateway}/`, method, params }),
     redisUrl: async () => (await readFile(join(folder, ".data/redis/url"), "utf8")).trim(),
   };
 }

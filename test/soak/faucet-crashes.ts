@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { id as hashText, Wallet } from "ethers";
-import type { CrashPoint } from "../../faucet/start.ts";
+import { dataSlice, getAddress, id as hashText, Wallet } from "ethers";
+import type { CrashPoint } from "../../faucet/serve.ts";
 import { type CrashReplica, runCrashReplica } from "../faucet/support/crash-replica.ts";
 import { type CutProxy, startCutProxy } from "../faucet/support/cut-proxy.ts";
 import { type DurableRedis, startDurableRedis } from "../faucet/support/durable-redis.ts";
@@ -33,6 +33,9 @@ export const crashPoints: readonly CrashPoint[] = [
 
 const claimsOverMs = 1000;
 const claimRetryMs = 100;
+const followMs = 50;
+/** Machines that run tests can be slow; what takes longer is lost. */
+const settleWithinMs = 120_000;
 const faultsMax = 4;
 const laterPointsMax = 1;
 const amountWei = 10n ** 19n;
@@ -49,9 +52,8 @@ export async function runFaucetCrashes(
   const random = seededRandom(seed);
   const findings: CrashFindings = { seed, claims: count, faults: [], points: new Set(), broken: [] };
   const wallet = new Wallet(hashText(`wallet ${seed} ${anvil.port}`));
-  const addresses = Array.from(
-    { length: count },
-    (_, index) => new Wallet(hashText(`claim ${seed} ${index} ${anvil.port}`)).address,
+  const addresses = Array.from({ length: count }, (_, index) =>
+    getAddress(dataSlice(hashText(`claim ${seed} ${index} ${anvil.port}`), 12)),
   );
   const [redis, proxy] = await Promise.all([startDurableRedis(t), startCutProxy(t, { port: anvil.port })]);
   await anvil.rpc("anvil_setBalance", [wallet.address, `0x${(amountWei * BigInt(count + 1)).toString(16)}`]);
@@ -83,11 +85,13 @@ export async function runFaucetCrashes(
   const accepted = claimAll({ addresses, replicas, random });
   await strike({ replicas, redis, proxy, random, findings });
   pointsLeft = 0;
-  const claims = await within(accepted, 60_000, "not every claim was accepted");
-  await within(allEnded({ replicas, ids: [...claims.values()] }), 60_000, "not every claim was confirmed");
+  const claims = await accepted;
+  const confirmed = await allConfirmed({ replicas, ids: [...claims.values()] });
   await Promise.all(replicas.map((replica) => replica.stop()));
 
   const paid = await readPayments({ anvil, wallet: wallet.address, firstBlock });
+  if (claims.size < count) findings.broken.push(`${claims.size} of ${count} claims were accepted`);
+  if (confirmed < claims.size) findings.broken.push(`${confirmed} of ${claims.size} claims were confirmed`);
   findings.broken.push(
     ...checkPayments({ addresses, claims, paid, amountWei }),
     ...(await checkLimits({ redisUrl: redis.url, addresses })),
@@ -137,7 +141,10 @@ async function writeFiles(
   return file;
 }
 
-/** Claims for each address, and again with the same Idempotency-Key until it is accepted; answers the claims' ids. */
+/**
+ * Claims for each address, and again with the same Idempotency-Key until it is accepted; answers the ids of the claims
+ * that were within `settleWithinMs`.
+ */
 async function claimAll({
   addresses,
   replicas,
@@ -148,11 +155,12 @@ async function claimAll({
   random: () => number;
 }): Promise<Map<string, string>> {
   const claims = new Map<string, string>();
+  const late = AbortSignal.timeout(settleWithinMs);
   const delaysMs = addresses.map(() => random() * claimsOverMs);
   await Promise.all(
     addresses.map(async (address, index) => {
       await sleep(delaysMs[index]);
-      for (let tries = index; !claims.has(address); tries += 1) {
+      for (let tries = index; !claims.has(address) && !late.aborted; tries += 1) {
         const url = replicas[tries % replicas.length]?.url();
         const headers = { "Idempotency-Key": address };
         const answer =
@@ -203,39 +211,32 @@ async function strike({
   }
 }
 
-async function allEnded({
+/** Follows the claims until all are confirmed, at most for `settleWithinMs`; answers how many are. */
+async function allConfirmed({
   replicas,
   ids,
 }: {
   replicas: readonly CrashReplica[];
   ids: readonly string[];
-}): Promise<void> {
-  for (const claimId of ids) {
-    for (let tries = 0; ; tries += 1) {
-      const url = replicas[tries % replicas.length]?.url();
-      const text =
-        url === undefined
-          ? ""
-          : await fetch(`${url}/claims/${claimId}`).then(
-              (response) => response.text(),
-              () => "",
-            );
-      if (text.includes('"status":"confirmed"')) break;
-      await sleep(25);
-    }
+}): Promise<number> {
+  const late = AbortSignal.timeout(settleWithinMs);
+  const open = new Set(ids);
+  for (let tries = 0; open.size > 0 && !late.aborted; tries += 1) {
+    const url = replicas[tries % replicas.length]?.url();
+    const [claimId = ""] = open;
+    open.delete(claimId);
+    if (url !== undefined && (await isConfirmed(`${url}/claims/${claimId}`))) continue;
+    // Behind the others.
+    open.add(claimId);
+    await sleep(followMs);
   }
+  return ids.length - open.size;
 }
 
-async function within<Value>(promise: Promise<Value>, timeoutMs: number, what: string): Promise<Value> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([
-      promise,
-      sleep(timeoutMs, undefined, { signal: late.signal }).then(() => {
-        throw new Error(`${what} within ${timeoutMs} ms`);
-      }),
-    ]);
-  } finally {
-    late.abort();
-  }
+async function isConfirmed(url: string): Promise<boolean> {
+  const text = await fetch(url).then(
+    (response) => response.text(),
+    () => "",
+  );
+  return text.includes('"status":"confirmed"');
 }

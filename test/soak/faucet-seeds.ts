@@ -4,11 +4,11 @@ import type { Teardown } from "../helpers/teardown.ts";
 import { type CrashFindings, runFaucetCrashes } from "./faucet-crashes.ts";
 
 /** Each run has processes of its own, and a wallet of its own on the one chain. */
-const runsAtOnce = 2;
+const runsAtOnce = 4;
 const claimsOfARun = 50;
 const blockTimeSeconds = 0.1;
 
-/** Runs so many seeds before one fast-mining dev chain, two at a time. */
+/** Runs so many seeds before one fast-mining dev chain, four at a time. */
 export async function runCrashSeeds(
   t: Teardown,
   {

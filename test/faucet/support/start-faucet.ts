@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type FaucetConfig, readFaucetConfig } from "../../../faucet/config.ts";
-import { type CrashPoint, type Faucet, start } from "../../../faucet/start.ts";
+import type { CrashPoint } from "../../../faucet/serve.ts";
+import { type Faucet, start } from "../../../faucet/start.ts";
 import type { Teardown } from "../../helpers/teardown.ts";
 
 export type FaucetUnderTest = {

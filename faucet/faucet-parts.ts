@@ -1,0 +1,43 @@
+import type { Logger } from "pino";
+import { network } from "../lib/network.ts";
+import { createRedisClient } from "../lib/redis-client.ts";
+import { createAllowlistStore } from "./allowlist/allowlist-store.ts";
+import { createRpcClient } from "./chain/rpc-client.ts";
+import { createWalletChain } from "./chain/wallet-chain.ts";
+import { createAdmission } from "./claims/admission.ts";
+import { createPaymentStore } from "./claims/payment-store.ts";
+import type { FaucetConfig } from "./config.ts";
+import { createFaucetMetrics } from "./metrics.ts";
+import { openWallet } from "./wallet.ts";
+
+export type FaucetParts = Awaited<ReturnType<typeof createFaucetParts>>;
+
+/** What taking claims and paying them work with. Asks nobody anything yet. @throws Error where the wallet cannot be opened. */
+export async function createFaucetParts(
+  config: FaucetConfig,
+  { logger, redisNow }: { logger: Logger; redisNow: (() => number) | undefined },
+) {
+  const { limits, recordsKeptMs, queueMax, idempotencyMs } = config;
+  const wallet = await openWallet({ source: config.wallet, chainId: network.chainId, fees: config.fees });
+  const redis = createRedisClient({
+    url: config.redis,
+    name: "tollgate-faucet",
+    commandTimeoutMs: config.redisCommandTimeoutMs,
+    logger,
+  });
+  const rpc = createRpcClient({
+    url: config.upstream,
+    apiKey: config.upstreamApiKey,
+    timeoutMs: config.upstreamTimeoutMs,
+  });
+  return {
+    wallet,
+    redis,
+    rpc,
+    metrics: createFaucetMetrics(),
+    chain: createWalletChain({ rpc, wallet: wallet.address }),
+    store: createPaymentStore({ redis, recordsKeptMs, windowMs: limits.windowMs, now: redisNow }),
+    allowlist: createAllowlistStore({ redis }),
+    admission: createAdmission({ redis, limits, queueMax, idempotencyMs, now: redisNow }),
+  };
+}
