@@ -3,8 +3,11 @@ import type { Reply } from "./http/exchange.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
 export type FaucetClient = {
-  /** Passes a claim's body on with the team in whose name it is made. */
-  claim(body: Uint8Array, options: { team: string }): Promise<Reply | Refusal>;
+  /** Passes a claim on with the team in whose name it is made, and with what makes repeating it harmless. */
+  claim(
+    body: Uint8Array,
+    options: { team: string; idempotencyKey: string | undefined },
+  ): Promise<Reply | Refusal>;
 };
 
 const timeoutMs = 10_000;
@@ -25,18 +28,23 @@ export function createFaucetClient({ url }: { url: string }): FaucetClient {
   }
   const address = new URL("claim", url.endsWith("/") ? url : `${url}/`);
   return {
-    async claim(body, { team }) {
+    async claim(body, { team, idempotencyKey }) {
       try {
         const response = await request(address, {
           method: "POST",
-          headers: { "content-type": "application/json", "x-tollgate-team": team },
+          headers: {
+            "content-type": "application/json",
+            "x-tollgate-team": team,
+            ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+          },
           body,
           signal: AbortSignal.timeout(timeoutMs),
         });
         const text = await boundedText(response.body);
-        const type = response.headers["content-type"];
+        const { "content-type": type, "retry-after": retryAfter } = response.headers;
         if (text === undefined || typeof type !== "string") return unavailable;
-        return { status: response.statusCode, contentType: type, headers: {}, body: text };
+        const headers = typeof retryAfter === "string" ? { "Retry-After": retryAfter } : {};
+        return { status: response.statusCode, contentType: type, headers, body: text };
       } catch {
         return unavailable;
       }

@@ -213,7 +213,10 @@ async function passClaimOn(
   }
   if (foreign !== undefined) return problem({ ...foreign, headers: charged.headers });
   // Who may claim how often is counted in Redis: without it no claim is taken.
-  const answered = charged.isDegraded ? claimRefused : await deps.faucet.claim(body, { team: key.team });
+  const { idempotencyKey } = exchange.head;
+  const answered = charged.isDegraded
+    ? claimRefused
+    : await deps.faucet.claim(body, { team: key.team, idempotencyKey });
   if (isRefusal(answered)) return problem({ ...answered, headers: charged.headers });
   return { reply: { ...answered, headers: { ...answered.headers, ...charged.headers } }, keyId: key.id };
 }

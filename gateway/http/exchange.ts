@@ -15,6 +15,7 @@ export type RequestHead = {
   contentEncoding: string | undefined;
   forwardedFor: string | undefined;
   cacheControl: string | undefined;
+  idempotencyKey: string | undefined;
   origin: string | undefined;
   /** `Access-Control-Request-Method` of a preflight. */
   requestedMethod: string | undefined;

@@ -18,6 +18,7 @@ export function readHead(req: HttpRequest): RequestHead {
     contentEncoding: undefined,
     forwardedFor: undefined,
     cacheControl: undefined,
+    idempotencyKey: undefined,
     origin: undefined,
     requestedMethod: undefined,
   };
@@ -54,6 +55,10 @@ export function readHead(req: HttpRequest): RequestHead {
         break;
       case "cache-control":
         head.cacheControl = head.cacheControl === undefined ? value : `${head.cacheControl}, ${value}`;
+        break;
+      case "idempotency-key":
+        // Of two the faucet would have to choose: joined they are none that it takes.
+        head.idempotencyKey = head.idempotencyKey === undefined ? value : `${head.idempotencyKey}, ${value}`;
         break;
       case "x-forwarded-for":
         head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`;

@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { findProgram } from "../../scripts/dev/find-program.ts";
+import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import type { DockerEnvironment, Prepared } from "./start-docker.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const standIns = join(root, "test", "docker", "stand-ins");
+const image = (name: string) => `tollgate-test/${name}`;
+
+/** The variables of docker/compose.yaml that name images. */
+export const imageVariables = {
+  BESU_IMAGE: image("besu"),
+  TOLLGATE_IMAGE: image("tollgate"),
+  BASE_IMAGE: image("base"),
+  NODE_IMAGE: image("node"),
+  REDIS_IMAGE: image("base"),
+  PROMETHEUS_IMAGE: image("prometheus"),
+  NODE_EXPORTER_IMAGE: image("node-exporter"),
+} as const;
+
+/**
+ * Ours by docker/Dockerfile as it is, and the stand-ins for images of a registry. Nothing is fetched: the stand-in for
+ * Node's image has npm's packages with it.
+ */
+export async function buildImages({
+  env,
+  prepared,
+}: {
+  env: DockerEnvironment;
+  prepared: Prepared;
+}): Promise<void> {
+  const docker = async (...args: string[]) => {
+    const outcome = await runDocker({ args, env: { ...env, DOCKER_BUILDKIT: "0" } });
+    if (!outcome.ok) throw new Error(`docker ${args.join(" ")}: ${outcome.why}`);
+  };
+  const build = (name: string, context: string, file: string, ...args: string[]) =>
+    docker("build", "--network", "none", "--tag", image(name), "--file", file, ...args, context);
+  const isThere = async (name: string) =>
+    (await runDocker({ args: ["image", "inspect", image(name)], env })).ok;
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-images-"));
+  try {
+    if (!(await isThere("base"))) await docker("import", prepared.base, image("base"));
+    await mkdir(join(folder, "node"));
+    await fillNode({ folder: join(folder, "node"), packages: prepared.packages });
+    const registry = `REGISTRY=${await npm("config", "get", "registry")}`;
+    await build("node", join(folder, "node"), join(standIns, "node.Dockerfile"), "--build-arg", registry);
+    const bases = [`BASE_IMAGE=${image("base")}`, `NODE_IMAGE=${image("node")}`];
+    const args = bases.flatMap((text) => ["--build-arg", text]);
+    await build("tollgate", root, join(root, "docker", "Dockerfile"), ...args);
+    await fillBesu(join(folder, "besu"));
+    await build("besu", join(folder, "besu"), join(standIns, "besu.Dockerfile"));
+    for (const name of ["prometheus", "node-exporter"]) {
+      await build(name, standIns, join(standIns, `${name}.Dockerfile`));
+    }
+    await docker("image", "prune", "--force");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function npm(...args: string[]): Promise<string> {
+  return (await promisify(execFile)("npm", args)).stdout.trim();
+}
+
+/** This machine's npm and the project's node. */
+async function fillNode({ folder, packages }: { folder: string; packages: string }): Promise<void> {
+  const node = await findProgram({ names: ["node"], path: join(root, "node_modules", ".bin") });
+  if (node === undefined) throw new Error("the packages are not installed: npm install");
+  const options = { recursive: true, dereference: true };
+  await cp(node, join(folder, "node"), options);
+  await cp(join(await npm("root", "--global"), "npm"), join(folder, "npm"), options);
+  await cp(packages, join(folder, "packages"), { recursive: true });
+}
+
+async function fillBesu(folder: string): Promise<void> {
+  const files = ["test/helpers/besu-stand-in", "test/vectors/besu-options.json"];
+  for (const file of files) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await cp(join(root, file), join(folder, file), { recursive: true });
+  }
+  await cp(join(root, "node_modules", "ws"), join(folder, "ws"), { recursive: true });
+  await cp(join(standIns, "besu"), join(folder, "besu"));
+}

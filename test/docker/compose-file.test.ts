@@ -1,0 +1,176 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { parse } from "yaml";
+import { z } from "zod";
+import { readFaucetConfig } from "../../faucet/config.ts";
+import { readGatewayConfig } from "../../gateway/config.ts";
+import { readNetworkConfig } from "../../genesis/config.ts";
+import { planNetwork } from "../../genesis/network-files.ts";
+import { containerPaths } from "../../genesis/node-config.ts";
+import { createNodeKey } from "../../genesis/node-key.ts";
+import { createCompose } from "../../scripts/network/docker/compose.ts";
+import { qaKey } from "../helpers/gateway.ts";
+import { composeEnvironment, findPrepared, mustRun } from "./start-docker.ts";
+
+const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const mounted = z.array(z.object({ source: z.string(), target: z.string() })).default([]);
+const serviceSchema = z.looseObject({
+  image: z.string(),
+  user: z.string(),
+  environment: z.record(z.string(), z.string().nullable()).default({}),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  networks: z.record(z.string(), z.object({ ipv4_address: z.string().optional() }).nullable()).default({}),
+  ports: z.array(z.object({ host_ip: z.string(), target: z.int() })).default([]),
+  volumes: mounted,
+  configs: mounted,
+  healthcheck: z.object({ disable: z.boolean().optional(), test: z.array(z.string()).optional() }),
+});
+const fileSchema = z.object({
+  services: z.record(z.string(), serviceSchema),
+  networks: z.record(z.string(), z.object({ internal: z.boolean().optional() })),
+});
+
+const five = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
+const withoutProfile = [...five, "faucet", "gateway", "redis", "redis-faucet", "volumes"];
+const observability = ["grafana", "network-exporter", "node-exporter", "prometheus"];
+
+t.test("docker compose config, for every profile", async (t) => {
+  const prepared = await findPrepared();
+  if ("missing" in prepared) {
+    if (mustRun) throw new Error(prepared.missing);
+    t.plan(0, prepared.missing);
+    return;
+  }
+  const folder = join(t.testdir({}), "network");
+  const config = readNetworkConfig({ file: path("config/network.yaml"), env: {} });
+  const { files, manifest } = planNetwork({ config, createKey: createNodeKey });
+  for (const { path: file, content } of files) {
+    mkdirSync(join(folder, file, ".."), { recursive: true });
+    writeFileSync(join(folder, file), content);
+  }
+  const environment = await composeEnvironment(t, prepared);
+  const read = async (profile: string) => {
+    const env = { ...environment, COMPOSE_PROFILES: profile };
+    const compose = createCompose({ folder, owner: { uid: 1234, gid: 1235 }, env });
+    return fileSchema.parse(JSON.parse((await compose.mustRun(["config", "--format", "json"])).join("\n")));
+  };
+  const { services, networks } = await read("observability");
+  const all = Object.entries(services);
+
+  await t.test("services are there by profile", async (t) => {
+    t.same(Object.keys((await read("")).services).sort(), withoutProfile.toSorted());
+    t.same(Object.keys(services).sort(), [...withoutProfile, ...observability].sort());
+  });
+
+  await t.test("each has its bounds, a health check, and no more rights than it needs", async (t) => {
+    for (const [name, service] of all) {
+      const isOnce = name === "volumes";
+      t.match(
+        service,
+        {
+          ...{ user: isOnce ? "0:0" : "1234:1235", read_only: true, init: true, cap_drop: ["ALL"] },
+          ...{ security_opt: ["no-new-privileges:true"], restart: isOnce ? "no" : "unless-stopped" },
+          logging: { driver: "json-file", options: { "max-size": "20m", "max-file": "5" } },
+        },
+        name,
+      );
+      t.ok(Number(service["mem_limit"]) > 0 && Number(service["cpus"]) > 0, name);
+      t.match(String(service["stop_grace_period"]), /^(30s|1m0s)$/, name);
+      t.equal((service.healthcheck.test ?? []).length > 0, !isOnce, name);
+    }
+  });
+
+  await t.test("only gateway and faucet publish a port, on loopback", async (t) => {
+    const published = all.flatMap(([name, { ports }]) => ports.map((port) => ({ name, ...port })));
+    t.match(published, [
+      { name: "faucet", host_ip: "127.0.0.1", target: 4001 },
+      { name: "gateway", host_ip: "127.0.0.1", target: 8540 },
+    ]);
+    t.equal(published.length, 2);
+  });
+
+  await t.test("only the gateway, and what measures, is on the validators' network", async (t) => {
+    const on = (network: string) =>
+      all.filter(([, service]) => network in service.networks).map(([name]) => name);
+    t.same(on("validators").sort(), [...five, "gateway", "network-exporter", "prometheus"].sort());
+    t.same(on("claims").sort(), ["faucet", "gateway"]);
+    t.same(on("edge").sort(), ["faucet", "gateway"]);
+    for (const name of ["validators", "services", "claims"]) t.equal(networks[name]?.internal, true, name);
+  });
+
+  await t.test(
+    "a validator finds its files where its config.toml looks for them, at its own address",
+    async (t) => {
+      for (const { name, host } of manifest.validators) {
+        const service = services[name];
+        t.equal(service?.networks["validators"]?.ipv4_address, host);
+        const targets = [...(service?.volumes ?? []), ...(service?.configs ?? [])].map(
+          ({ target }) => target,
+        );
+        for (const target of Object.values(containerPaths)) t.ok(targets.includes(target), target);
+        const key = service?.volumes.find(({ target }) => target === containerPaths.key);
+        t.equal(key?.source, join(folder, name, "key"));
+      }
+    },
+  );
+
+  await t.test("each starts after those that it needs are healthy", async (t) => {
+    const after = (name: string) =>
+      Object.entries(services[name]?.depends_on ?? {}).map(
+        ([other, { condition }]) => `${other} ${condition}`,
+      );
+    for (const name of [...five, "redis", "redis-faucet", "prometheus"]) {
+      t.same(after(name), ["volumes service_completed_successfully"], name);
+    }
+    const healthy = (names: string[]) => names.map((name) => `${name} service_healthy`);
+    t.same(after("gateway").sort(), healthy([...five, "redis"]).sort());
+    t.same(after("faucet").sort(), healthy(["gateway", "redis-faucet"]));
+    t.same(after("grafana"), healthy(["prometheus"]));
+  });
+
+  await t.test("gateway and faucet take their configuration with what compose sets", async (t) => {
+    const envOf = (name: string) => {
+      const entries = Object.entries(services[name]?.environment ?? {}).map(([key, value]) => {
+        const secret = value?.replace("/run/secrets/", join(folder, "secrets/"));
+        return [
+          key,
+          key === "FAUCET_UPSTREAM_KEY_FILE" ? path("docker/development/faucet-upstream-key") : secret,
+        ];
+      });
+      return z.record(z.string(), z.string().optional()).parse(Object.fromEntries(entries));
+    };
+    const gateway = readGatewayConfig({ file: path("config/gateway.yaml"), env: envOf("gateway") });
+    t.equal(gateway.genesisHash, manifest.genesisHash);
+    t.same(
+      gateway.upstreams,
+      manifest.validators.map(({ host, httpPort }) => `http://${host}:${httpPort}`),
+    );
+    t.match(gateway.redis, /^redis:\/\/:[\w-]{32}@redis:6379$/);
+    const faucet = readFaucetConfig({ file: path("config/faucet.yaml"), env: envOf("faucet") });
+    t.match(faucet.redis, /^redis:\/\/:[\w-]{32}@redis-faucet:6379$/);
+    t.equal(faucet.upstreamApiKey, qaKey);
+    t.equal(gateway.faucetUrl, `http://${faucet.private.host}:${faucet.private.port}`);
+    t.equal(services["faucet"]?.networks["claims"]?.ipv4_address, faucet.private.host);
+  });
+});
+
+t.test("the builder is sent only what the Dockerfile copies", async (t) => {
+  const copied = readFileSync(path("docker/Dockerfile"), "utf8").matchAll(/^COPY (?!--from)(.+) \S+$/gm);
+  const sources = [...copied].flatMap(([, names = ""]) => names.split(" "));
+  const ignored = readFileSync(path(".dockerignore"), "utf8")
+    .split("\n")
+    .filter((line) => /^[*!]/.test(line));
+  t.equal(ignored[0], "*");
+  t.same(ignored.slice(1).sort(), [...new Set(sources)].map((name) => `!${name}`).sort());
+});
+
+t.test("the file says which Besu, and names each image by a variable", async (t) => {
+  const text = readFileSync(path("docker/compose.yaml"), "utf8");
+  t.match(text, "${BESU_IMAGE:-hyperledger/besu:26.8.0}");
+  const imagesSchema = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) });
+  const images = imagesSchema.parse(parse(text, { merge: true })).services;
+  for (const [name, { image }] of Object.entries(images))
+    t.match(image, /^\$\{[A-Z_]+_IMAGE:-.+:.+\}$/, name);
+});

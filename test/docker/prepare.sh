@@ -1,0 +1,74 @@
+#!/bin/sh
+# Makes what the tests of docker/ need and no package has, as root, once a machine (in ~/.cache/tollgate):
+#
+#   docker-compose  compose v2, from its Go module: Debian's package docker-compose is v1
+#   base.tar        a small Debian with Redis and Prometheus, for images that stand in for those of a registry
+#   npm/            the packages of package-lock.json, so that docker/Dockerfile's npm install needs no network
+#
+# Asks for docker.io, iptables, debootstrap and prometheus of Debian, any Go, and npm.
+set -eu
+umask 022
+compose_version=v2.39.4
+suite=bookworm
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cache=${TOLLGATE_CACHE:-$HOME/.cache/tollgate}
+mkdir -p "$cache"
+
+work=$(mktemp -d "$cache/making.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+
+# A Go that can build compose. One of 1.21 or newer fetches what its go.mod asks for by itself; for an older one, as
+# Debian's, the same module is fetched here (https://go.dev/doc/toolchain).
+find_go() {
+  if [ -n "$(go env GOTOOLCHAIN)" ]; then
+    command -v go
+    return
+  fi
+  toolchain=golang.org/toolchain@v0.0.1-go1.24.7.linux-$(go env GOARCH)
+  (cd "$work" && go mod download "$toolchain")
+  folder=$work/go
+  cp -r "$(go env GOMODCACHE)/$toolchain" "$folder"
+  chmod -R u+w "$folder"
+  # A module's files are not programs.
+  chmod -R +x "$folder/bin" "$folder/pkg/tool"
+  echo "$folder/bin/go"
+}
+
+compose=$cache/docker-compose-$compose_version
+if [ ! -x "$compose" ]; then
+  echo "Building compose $compose_version; that takes some minutes."
+  go=$(find_go)
+  mkdir "$work/compose"
+  (
+    cd "$work/compose"
+    "$go" mod init tollgate.invalid/compose
+    "$go" get "github.com/docker/compose/v2/cmd@$compose_version"
+    # The version is otherwise what a release build sets.
+    "$go" build -ldflags "-s -w -X github.com/docker/compose/v2/internal.Version=$compose_version" \
+      -o "$work/docker-compose" github.com/docker/compose/v2/cmd
+  )
+  mv "$work/docker-compose" "$compose"
+fi
+
+base=$cache/base-$suite.tar
+if [ ! -e "$base" ]; then
+  echo "Making a small Debian for images."
+  debootstrap --variant=minbase --include=redis-server,prometheus,prometheus-node-exporter,wget "$suite" "$work/base" \
+    >"$work/debootstrap.log" || { tail -n 20 "$work/debootstrap.log"; exit 1; }
+  tar -C "$work/base" --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' --exclude='./var/cache/apt/*' \
+    --exclude='./var/lib/apt/lists/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/locale/*' \
+    --exclude='./usr/share/man/*' --exclude='./usr/share/javascript/*' -cf "$work/base.tar" .
+  mv "$work/base.tar" "$base"
+fi
+
+packages=$cache/npm-$(sha256sum "$root/package-lock.json" | cut -c 1-16)
+if [ ! -d "$packages" ]; then
+  echo "Fetching the packages of package-lock.json."
+  mkdir "$work/packages"
+  cp "$root/package.json" "$root/package-lock.json" "$work/packages/"
+  (cd "$work/packages" && npm install --omit=dev --ignore-scripts --no-audit --no-fund --cache "$work/npm" >"$work/npm.log" 2>&1) ||
+    { tail -n 20 "$work/npm.log"; exit 1; }
+  rm -rf "$work/npm/_logs"
+  mv "$work/npm" "$packages"
+fi

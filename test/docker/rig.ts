@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Test } from "tap";
+import { z } from "zod";
+import { runGenesis } from "../../genesis/run-genesis.ts";
+import { freePort } from "../../scripts/dev/free-port.ts";
+import { createCompose } from "../../scripts/network/docker/compose.ts";
+import { handOver } from "../../scripts/network/docker/hand-over.ts";
+import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import { runNetwork } from "../../scripts/network/run-network.ts";
+import { imageVariables } from "./build-images.ts";
+import type { DockerEnvironment } from "./start-docker.ts";
+
+const waitMs = 60_000;
+const pollMs = 200;
+const statusSchema = z.object({
+  verdict: z.string(),
+  height: z.number().nullable(),
+  validators: z.array(z.object({ name: z.string(), state: z.string(), lag: z.number().nullable() })),
+});
+/** What `docker inspect` says of a container. */
+const containerSchema = z.object({
+  Name: z.string(),
+  RestartCount: z.number(),
+  State: z.object({
+    Pid: z.number(),
+    Status: z.string(),
+    Health: z.object({ Status: z.string() }).optional(),
+  }),
+  Config: z.object({
+    User: z.string(),
+    Env: z.array(z.string()).nullable(),
+    Labels: z.record(z.string(), z.string()),
+  }),
+  Args: z.array(z.string()),
+  HostConfig: z.looseObject({
+    PortBindings: z.record(z.string(), z.array(z.object({ HostIp: z.string() }))).nullable(),
+  }),
+});
+
+export type Container = z.output<typeof containerSchema>;
+
+/** A network in a folder of the test's own, of stand-in images, beside which another one of the same machine can run. */
+export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment) {
+  const parent = t.testdir({});
+  const folder = join(parent, "network");
+  const configFile = join(parent, "network.yaml");
+  const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", "status: { stalledAfterSeconds: 5 }"];
+  writeFileSync(configFile, [...settings, "containers: { firstAddress: 172.28.94.11 }", ""].join("\n"));
+  const ports = { gateway: await freePort(), faucet: await freePort() };
+  const env = {
+    ...{ ...dockerEnvironment, ...imageVariables, COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}` },
+    ...{ GATEWAY_PORT: String(ports.gateway), FAUCET_PORT: String(ports.faucet) },
+    ...{ SERVICES_SUBNET: "172.28.95.0/24", GRAFANA_ADDRESS: "172.28.95.30" },
+    ...{ CLAIMS_SUBNET: "172.28.96.0/29", FAUCET_PRIVATE_ADDRESS: "172.28.96.6" },
+  };
+  const made = await runGenesis({
+    ...{ args: ["init", "--config", configFile, "--out", folder], env, now: () => new Date() },
+    ...{ print: () => {}, note: t.comment },
+  });
+  if (made !== 0) throw new Error("there is no network");
+  const compose = createCompose({ folder, owner: await handOver(folder), env });
+  t.teardown(() => compose.run(["--profile", "*", "down", "--volumes", "--timeout", "2"]));
+
+  /** `npm run network -- …` in this process. */
+  async function network(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runNetwork({
+      args: [...args, "--folder", folder, "--config", configFile],
+      ...{ env, now: Date.now, signal: new AbortController().signal },
+      progress: { show: () => {}, end: () => {} },
+      ...{ print: (text) => out.push(text), note: (text) => err.push(text) },
+    });
+    return { code, out: out.join("\n"), err: err.join("\n") };
+  }
+
+  async function status() {
+    const { code, out } = await network("status", "--json");
+    return { code, ...statusSchema.parse(JSON.parse(out)) };
+  }
+
+  async function containers(): Promise<Map<string, Container>> {
+    const ids = await compose.mustRun(["ps", "--all", "--quiet"]);
+    const inspected = await runDocker({ args: ["inspect", ...ids], env });
+    const all = z.array(containerSchema).parse(JSON.parse(inspected.out.join("\n")));
+    return new Map(all.map((one) => [one.Config.Labels["com.docker.compose.service"] ?? one.Name, one]));
+  }
+
+  return {
+    ...{ folder, env, ports, compose, network, status, containers },
+    secret: (name: string) => readFileSync(join(folder, "secrets", name), "utf8").trim(),
+    /** What a command says in the container of a service. */
+    inside: (service: string, ...command: string[]) => compose.run(["exec", "-T", service, ...command]),
+    async container(service: string): Promise<Container> {
+      const found = (await containers()).get(service);
+      if (found === undefined) throw new Error(`there is no container of ${service}`);
+      return found;
+    },
+    /** Asks until it is so. */
+    async until<Value>(ask: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
+      const giveUpAt = Date.now() + waitMs;
+      for (;;) {
+        const value = await ask();
+        if (isSo(value)) return value;
+        if (Date.now() > giveUpAt) throw new Error(`it never was so: ${JSON.stringify(value, null, 1)}`);
+        await sleep(pollMs);
+      }
+    },
+  };
+}

@@ -1,0 +1,2 @@
+FROM tollgate-test/base
+ENTRYPOINT ["prometheus-node-exporter"]

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findProgram } from "../../scripts/dev/find-program.ts";
+import { runChild } from "../../scripts/dev/run-child.ts";
+import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import type { Teardown } from "../helpers/teardown.ts";
+
+/** What test/docker/prepare.sh makes. */
+export type Prepared = { compose: string; base: string; packages: string; dockerFolder: string };
+
+/** The environment in which `docker` finds the daemon and compose v2. */
+export type DockerEnvironment = Readonly<Record<string, string | undefined>>;
+
+const cache = process.env["TOLLGATE_CACHE"] ?? join(homedir(), ".cache", "tollgate");
+const lockFile = new URL("../../package-lock.json", import.meta.url);
+const readyWithinMs = 60_000;
+const stopWithinMs = 60_000;
+const pollMs = 100;
+/** Where CI runs as root nothing may be left out. */
+export const mustRun = process.env["CI"] === "true" && process.getuid?.() === 0;
+
+const howTo =
+  "sudo sh test/docker/prepare.sh makes it, on Debian with docker.io, iptables, debootstrap and go";
+
+/** What the tests need, or why they cannot be run here. In CI everything has to be there. */
+export async function findPrepared(): Promise<Prepared | { missing: string }> {
+  const names = await readdir(cache).catch(() => []);
+  const find = (prefix: string) => {
+    const name = names.find((candidate) => candidate.startsWith(prefix));
+    return name === undefined ? undefined : join(cache, name);
+  };
+  const lock = createHash("sha256").update(readFileSync(lockFile)).digest("hex").slice(0, 16);
+  const [compose, base, packages] = [find("docker-compose-v2"), find("base-"), find(`npm-${lock}`)];
+  if (compose === undefined || base === undefined || packages === undefined) {
+    return { missing: `${cache} does not have all that is needed; ${howTo}` };
+  }
+  return { compose, base, packages, dockerFolder: join(cache, "docker") };
+}
+
+/** Compose alone needs no daemon to read its file. */
+export async function composeEnvironment(t: Teardown, { compose }: Prepared): Promise<DockerEnvironment> {
+  const config = await mkdtemp(join(tmpdir(), "tollgate-docker-config-"));
+  t.teardown(() => rm(config, { recursive: true, force: true }));
+  await mkdir(join(config, "cli-plugins"));
+  await symlink(compose, join(config, "cli-plugins", "docker-compose"));
+  const { PATH, HOME, DOCKER_HOST } = process.env;
+  return { PATH, HOME, DOCKER_HOST, DOCKER_CONFIG: config };
+}
+
+/**
+ * A docker daemon: the one that answers, else one of the test's own, which needs root. Its images stay in the cache's folder,
+ * so that the next run makes only those that have changed.
+ */
+export async function startDocker(
+  t: Teardown,
+): Promise<{ env: DockerEnvironment; prepared: Prepared } | { missing: string }> {
+  const prepared = await findPrepared();
+  if ("missing" in prepared) return prepared;
+  const env = await composeEnvironment(t, prepared);
+  if (await answers(env)) return { env, prepared };
+  const program = await findProgram({ names: ["dockerd"], path: `${env["PATH"]}:/usr/sbin:/sbin` });
+  if (program === undefined)
+    return { missing: "there is no docker daemon, and no program dockerd to start one" };
+  if (process.getuid?.() !== 0) return { missing: "there is no docker daemon, and only root can start one" };
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-docker-"));
+  const watch = await startParentWatch();
+  const lines: string[] = [];
+  const child = await runChild({
+    name: "dockerd",
+    program,
+    args: [
+      ...["--data-root", prepared.dockerFolder, "--exec-root", join(folder, "exec")],
+      ...["--pidfile", join(folder, "pid"), "--host", `unix://${join(folder, "sock")}`],
+      // Networks are made by compose; without this one no docker0 is left behind.
+      "--bridge=none",
+    ],
+    env: { ...process.env, PATH: `${env["PATH"]}:/usr/sbin:/sbin` },
+    onLine: (line) => lines.push(line),
+  });
+  if ("failed" in child) throw new Error(child.failed);
+  watch.remember(child.pid);
+  t.teardown(async () => {
+    await child.stop({ withinMs: stopWithinMs });
+    watch.forget(child.pid);
+    await watch.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const own = { ...env, DOCKER_HOST: `unix://${join(folder, "sock")}` };
+  const giveUpAt = Date.now() + readyWithinMs;
+  while (!(await answers(own))) {
+    if (!child.running() || Date.now() > giveUpAt) {
+      throw new Error(`dockerd does not answer:\n${lines.slice(-12).join("\n")}`);
+    }
+    await sleep(pollMs);
+  }
+  return { env: own, prepared };
+}
+
+async function answers(env: DockerEnvironment): Promise<boolean> {
+  const socket = env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+  if (socket.startsWith("unix://") && !existsSync(socket.slice("unix://".length))) return false;
+  return (await runDocker({ args: ["info"], env })).ok;
+}
