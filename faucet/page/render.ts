@@ -1,7 +1,7 @@
-import { formatEther } from "ethers";
 import { network, walletConfiguration } from "../../lib/network.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
+import { tokens } from "../tokens.ts";
 import { type Html, html } from "./html.ts";
 
 export type PageContent = {
@@ -46,7 +46,7 @@ export function renderPage(content: PageContent): string {
       <div class="intro">
         <h1>Test tokens for your wallet</h1>
         <p>
-          ${tokens(status.amount)} for each address on the network's allowlist, once in ${lengthOf(status.limits.windowSeconds)}. They are worth
+          ${inTokens(status.amount)} for each address on the network's allowlist, once in ${lengthOf(status.limits.windowSeconds)}. They are worth
           nothing outside the test network.
         </p>
       </div>
@@ -85,7 +85,7 @@ function formCard({ status, address = "", error = "" }: PageContent): Html {
               <p class="hint" id="address-hint">0x and 40 digits, as your wallet shows it.</p>
               <p class="error" id="error" role="alert">${error}</p>
               <div class="actions">
-                <button id="claim-button" type="submit">Claim ${tokens(status.amount)}</button>
+                <button id="claim-button" type="submit">Claim ${inTokens(status.amount)}</button>
                 <button id="use-wallet" type="button" class="quiet" hidden>Use my wallet</button>
               </div>
             </form>
@@ -151,7 +151,7 @@ function statusCard(status: StatusView): Html {
             <h2 id="status-title">The faucet now</h2>
             <dl>
               <div><dt>State</dt><dd>${stateInWords(status)}</dd></div>
-              <div><dt>Holds</dt><dd>${balance === null ? "–" : tokens(balance)}</dd></div>
+              <div><dt>Holds</dt><dd>${balance === null ? "–" : inTokens(balance)}</dd></div>
               <div><dt>Claims in ${lengthOf(limits.windowSeconds)}</dt><dd>${count(claimsInWindow)} of ${count(limits.overall)}</dd></div>
               <div><dt>Waiting</dt><dd>${count(waiting)}</dd></div>
             </dl>
@@ -185,12 +185,8 @@ function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** `10 TEST`, with at most four decimals. */
-function tokens(wei: string): string {
-  const [whole = "0", decimals = ""] = formatEther(wei).split(".");
-  const grouped = BigInt(whole).toLocaleString("en-US");
-  const rest = decimals.slice(0, 4).replace(/0+$/, "");
-  return `${rest === "" ? grouped : `${grouped}.${rest}`} ${symbol}`;
+function inTokens(wei: string): string {
+  return `${tokens(wei)} ${symbol}`;
 }
 
 /** A length of time in words: `24 hours`, `90 seconds`. */

@@ -77,11 +77,14 @@ function guardNodes({ nodes, guard }: { nodes: NativeNodes; guard: ServiceContex
   return {
     guarded: {
       ...nodes,
-      async start(name) {
-        const failure = await nodes.start(name);
-        const pid = await nodes.pidOf(name);
-        if (pid !== undefined) ended.add(guard({ name, pid }));
-        return failure;
+      async start(names) {
+        for (const name of names) {
+          const failure = await nodes.start([name]);
+          const pid = await nodes.pidOf(name);
+          if (pid !== undefined) ended.add(guard({ name, pid }));
+          if (failure !== undefined) return failure;
+        }
+        return undefined;
       },
     },
     async stop() {

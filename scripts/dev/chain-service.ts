@@ -28,7 +28,11 @@ export function chainService(): Service {
 
       const { chainId, blockTimeSeconds } = network;
       const anvil = await startAnvil({
-        ...{ env, port: 0, chainId, blockTimeSeconds, cacheFolder },
+        env,
+        port: 0,
+        chainId,
+        blockTimeSeconds,
+        cacheFolder,
         ...(loaded.kind === "resumed" ? { loadFile: loaded.file } : {}),
         onLine: (line) => childLine("chain", line),
         onChild: (child) => adopt(child, { endWithinMs }),

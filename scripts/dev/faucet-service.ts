@@ -39,7 +39,7 @@ export function faucetService({
     args: isNewChain ? ["--adopt-chain"] : [],
     env: ({ chain }) => ({
       FAUCET_UPSTREAM: chain,
-      FAUCET_WALLET_RPC: reachableUrl({ host: "127.0.0.1", port: walletPort }),
+      FAUCET_WALLET_RPC: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
     }),
     endWithinMs,
   };

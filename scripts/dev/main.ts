@@ -63,17 +63,29 @@ async function start(options: DevOptions): Promise<void> {
           name: "gateway",
           main: fileURLToPath(new URL("../../gateway/main.ts", import.meta.url)),
           configFile,
-          ...{ host: config.host, port: config.port, ops: config.ops, isTls: config.tls !== undefined },
+          host: config.host,
+          port: config.port,
+          ops: config.ops,
+          isTls: config.tls !== undefined,
           endWithinMs: config.stopTimeoutMs + 1000,
         },
         nodeProgram: process.execPath,
       }),
       ...walletProxyOf({ config, port: walletPort }),
     ],
-    ...{ env, pid: process.pid, cwd: process.cwd(), chain: besu ? "besu" : "anvil", reset, output },
+    env,
+    pid: process.pid,
+    cwd: process.cwd(),
+    chain: besu ? "besu" : "anvil",
+    reset,
+    output,
     table: (rows) =>
       createTable({
-        ...{ rows, keys: config.keys, configFile, cwd: process.cwd(), certFile: config.tls?.certFile },
+        rows,
+        keys: config.keys,
+        configFile,
+        cwd: process.cwd(),
+        certFile: config.tls?.certFile,
         gatewayUrl: rows.find(({ name }) => name === "gateway")?.address ?? "",
         tookMs: process.uptime() * 1000,
       }),
@@ -127,7 +139,10 @@ function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }
   if (config.profile === "production") return [];
   return [
     proxyService({
-      ...{ name: "internal RPC", logName: "rpc", port, portOption: "--chain-port" },
+      name: "internal RPC",
+      logName: "rpc",
+      port,
+      portOption: "--chain-port",
       note: "(the chain, without a key)",
       start({ addresses: { chain, chainWebSocket }, logger }) {
         if (chain === undefined) throw new Error("there is no dev chain");
@@ -146,7 +161,10 @@ function walletProxyOf({ config, port }: { config: GatewayConfig; port: number }
   const gatewayUrl = reachableUrl({ ...config, isTls: config.tls !== undefined });
   return [
     proxyService({
-      ...{ name: "wallet proxy", logName: "wallet", port, portOption: "--wallet-port" },
+      name: "wallet proxy",
+      logName: "wallet",
+      port,
+      portOption: "--wallet-port",
       note: "(open it in a browser)",
       start({ logger }) {
         const ca = config.tls && readFileSync(config.tls.certFile, "utf8");

@@ -61,7 +61,9 @@ export function processService({
           // Lines for people, unless asked otherwise.
           LOG_FORMAT: "pretty",
           ...env,
-          ...{ REDIS_URL: addresses.redis, UPSTREAMS: addresses.upstreams, FAUCET_URL: addresses.faucet },
+          REDIS_URL: addresses.redis,
+          UPSTREAMS: addresses.upstreams,
+          FAUCET_URL: addresses.faucet,
           ...envOf(addresses),
         },
         onLine: (line) => childLine(name, line),

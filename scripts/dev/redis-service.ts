@@ -42,7 +42,9 @@ async function startOwn(context: ServiceContext): Promise<StartedService | { fai
   if ("missing" in found) return { failed: found.missing };
   const folder = data.redis;
   const redis = await startRedis({
-    ...{ program: found.program, env, folder },
+    program: found.program,
+    env,
+    folder,
     onLine: (line) => {
       if (tells(line)) childLine("redis", line);
     },

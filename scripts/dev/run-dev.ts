@@ -65,8 +65,12 @@ export function runDev({
       return () => watch.forget(pid);
     };
     const context: ServiceContext = {
-      ...{ env, data, addresses: {}, stopping: stopping.signal },
-      ...{ say: output.say, childLine: output.childLine },
+      env,
+      data,
+      addresses: {},
+      stopping: stopping.signal,
+      say: output.say,
+      childLine: output.childLine,
       adopt(child, { endWithinMs }) {
         const letGo = guard(child);
         children.add(child);

@@ -1,5 +1,6 @@
 import { formatEther } from "ethers";
 import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
+import { tokens } from "../../faucet/tokens.ts";
 import { json, table } from "../../lib/command-line/format.ts";
 import type { FaucetCommand } from "./command.ts";
 
@@ -14,17 +15,15 @@ export const listCommand: FaucetCommand = {
     const entries = readAllowlist(config.allowlistFile).map(({ address, label, amountWei }) => ({
       address,
       label,
-      amount: formatEther(amountWei ?? config.amount),
+      wei: amountWei ?? config.amount,
     }));
     const inUse = await allowlist.count();
-    if (asJson) print(json({ entries, inUse }));
-    else if (entries.length > 0) {
-      print(
-        table(
-          ["ADDRESS", "LABEL", "TOKENS"],
-          entries.map(({ address, label, amount }) => [address, label, amount]),
-        ),
-      );
+    if (asJson) {
+      const listed = entries.map(({ wei, ...entry }) => ({ ...entry, amount: formatEther(wei) }));
+      print(json({ entries: listed, inUse }));
+    } else if (entries.length > 0) {
+      const rows = entries.map(({ address, label, wei }) => [address, label, tokens(wei)]);
+      print(table(["ADDRESS", "LABEL", "TOKENS"], rows));
     }
     if (inUse !== entries.length) {
       note(

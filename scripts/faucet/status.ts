@@ -1,6 +1,6 @@
-import { formatEther } from "ethers";
 import { createAdmission } from "../../faucet/claims/admission.ts";
 import { createStatusReader } from "../../faucet/read-status.ts";
+import { tokens } from "../../faucet/tokens.ts";
 import { count, duration, fields, json } from "../../lib/command-line/format.ts";
 import { faucetChainKey, faucetLeaderKey } from "../../lib/redis-keys.ts";
 import type { FaucetCommand } from "./command.ts";
@@ -28,7 +28,7 @@ export const statusCommand: FaucetCommand = {
     }).read();
     if (asJson) return print(json({ ...status, paying: leader === 1 }));
     const { balance, isLow, symbol, claimsInWindow } = status;
-    const amount = (wei: string) => `${formatEther(wei)} ${symbol}`;
+    const amount = (wei: string) => `${tokens(wei)} ${symbol}`;
     const claims = `${count(claimsInWindow)} of ${count(limits.overall)} in ${duration(limits.windowMs)}`;
     print(
       fields([

@@ -12,8 +12,11 @@ const run = promisify(execFile);
 const rich = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const poor = "0x00000000000000000000000000000000000000aa";
 const block = z.object({
-  ...{ hash: z.string(), parentHash: z.string(), number: z.string() },
-  ...{ timestamp: z.string(), baseFeePerGas: z.string() },
+  hash: z.string(),
+  parentHash: z.string(),
+  number: z.string(),
+  timestamp: z.string(),
+  baseFeePerGas: z.string(),
 });
 
 t.setTimeout(120_000);

@@ -86,8 +86,10 @@ export async function startDev(
       env: {
         ...inherited,
         NO_COLOR: "1",
-        ...{ GATEWAY_PORT: String(used.gateway), GATEWAY_OPS_PORT: String(used.ops) },
-        ...{ FAUCET_PORT: String(used.faucet), FAUCET_OPS_PORT: String(used.faucetOps) },
+        GATEWAY_PORT: String(used.gateway),
+        GATEWAY_OPS_PORT: String(used.ops),
+        FAUCET_PORT: String(used.faucet),
+        FAUCET_OPS_PORT: String(used.faucetOps),
         FAUCET_PRIVATE_PORT: String(await freePort()),
         ...env,
       },
