@@ -1,8 +1,8 @@
 import type { Permission } from "../../lib/key-store/key-record.ts";
+import { checkBlockRange } from "../block-parameter/block-range.ts";
 import { canonicalParams } from "../block-parameter/canonical-params.ts";
 import { findParam, found } from "../block-parameter/find-param.ts";
 import { readBlock } from "../block-parameter/read-block.ts";
-import { checkBlockRange } from "../block-range.ts";
 import type { About, Call, CallToForward } from "../call.ts";
 import type { AnnouncedHead } from "../upstream/upstream.ts";
 

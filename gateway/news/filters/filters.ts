@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { FoundKey } from "../../../lib/key-store/key-store.ts";
-import { checkBlockRange } from "../../block-range.ts";
+import { checkBlockRange } from "../../block-parameter/block-range.ts";
 import { type Answer, type CallToForward, ownAnswer } from "../../call.ts";
 import type { MethodTable } from "../../method-table.ts";
 import { isRefusal, type Refusal, refusal } from "../../refusal.ts";

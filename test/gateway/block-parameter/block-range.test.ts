@@ -1,8 +1,8 @@
 import t from "tap";
-import { checkBlockRange } from "../../gateway/block-range.ts";
-import { readMethodTable } from "../../gateway/method-table.ts";
+import { checkBlockRange } from "../../../gateway/block-parameter/block-range.ts";
+import { readMethodTable } from "../../../gateway/method-table.ts";
 
-const rule = readMethodTable(new URL("../../config/methods.yaml", import.meta.url).pathname).rules.get(
+const rule = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname).rules.get(
   "eth_getLogs",
 );
 const head = 100_000n;

@@ -1,6 +1,6 @@
-import type { About } from "./call.ts";
-import type { MethodRule, Permission } from "./method-table.ts";
-import { type Refusal, refusal } from "./refusal.ts";
+import type { About } from "../call.ts";
+import type { MethodRule, Permission } from "../method-table.ts";
+import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once, and
