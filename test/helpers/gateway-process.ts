@@ -93,8 +93,6 @@ export function writeConfig(
     `port: ${port}`,
     `ops: { port: ${opsPort} }`,
     `redis: ${redisUrl}`,
-    // A busy machine is no fault of Redis.
-    "redisCommandTimeoutMs: 5000",
     `upstreams: ${upstream}`,
     `methodsFile: ${join(root, "config/methods.yaml")}`,
     "keys:",
@@ -104,6 +102,8 @@ export function writeConfig(
     "    permissions: [rpc]",
     "    limitPerMinute: 100000",
     more,
+    // A busy machine is no fault of Redis.
+    "redisCommandTimeoutMs: 5000",
   ];
   writeFileSync(file, `${lines.join("\n")}\n`);
   return file;
