@@ -114,7 +114,9 @@ function validatorFiles({
 function serviceSecrets(): NetworkFile[] {
   const password = () => randomBytes(24).toString("base64url");
   const secret = (name: string, text: string): NetworkFile => ({
-    ...{ path: `secrets/${name}`, content: `${text}\n`, secret: true },
+    path: `secrets/${name}`,
+    content: `${text}\n`,
+    secret: true,
   });
   return [
     secret("redis-url", `redis://:${password()}@redis:6379`),

@@ -32,21 +32,15 @@ export async function bringUp({
 }): Promise<BroughtUp> {
   const obstacles = await nodes.obstacles(names);
   if (obstacles.length > 0) return { failed: obstacles.join("\n"), interrupted: false, runsOn: false };
-  const started: string[] = [];
-  const stopStarted = async () => void (await Promise.all(started.map((name) => nodes.stop(name))));
-  for (const name of names) {
-    if (signal.aborted) break;
-    const failure = await nodes.start(name);
-    if (failure !== undefined) {
-      await stopStarted();
-      const failed = `${name} could not be started: ${failure.failed}`;
-      return { failed, interrupted: false, runsOn: false };
-    }
-    started.push(name);
+  const stopStarted = async () => void (await Promise.all(names.map((name) => nodes.stop(name))));
+  const failure = await nodes.start(names);
+  if (failure !== undefined) {
+    await stopStarted();
+    return { failed: failure.failed, interrupted: false, runsOn: false };
   }
   const waited = await waitForNodes({
     nodes,
-    started,
+    started: names,
     goal,
     signal,
     timeoutMs: goalWithinMs,

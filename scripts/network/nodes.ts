@@ -16,8 +16,11 @@ export type Nodes = {
   /** What stands in the way of starting these, one text each; empty where nothing does. */
   obstacles(names: readonly string[]): Promise<readonly string[]>;
   isRunning(name: string): Promise<boolean>;
-  /** Resolves when it has been started, long before it can be asked anything. */
-  start(name: string): Promise<{ failed: string } | undefined>;
+  /**
+   * Starts these, together as far as that goes: rounds of validators that begin at different times do not meet. Resolves
+   * long before they can be asked anything. Where one cannot be started, others may have been.
+   */
+  start(names: readonly string[]): Promise<{ failed: string } | undefined>;
   /** Ends one in order, whatever state it is in; one that does not run is left as it is. */
   stop(name: string): Promise<void>;
   /** Removes the chain of one that is stopped; its key stays. */

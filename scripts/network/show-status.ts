@@ -11,9 +11,11 @@ export async function currentStatus({
   now,
 }: Pick<CommandInput, "nodes" | "manifest" | "config" | "now">): Promise<NetworkStatus> {
   const { windowBlocks, stalledAfterSeconds } = config.status;
+  // Heads are told at once, and it may take seconds until a silent node is given up.
+  const nowMs = now();
   const views = await observe({ nodes, genesisHash: manifest.genesisHash, windowBlocks });
   const limitSeconds = stallLimitSeconds({ ...manifest, stalledAfterSeconds });
-  return networkStatus({ views, nowMs: now(), stalledAfterSeconds: limitSeconds });
+  return networkStatus({ views, nowMs, stalledAfterSeconds: limitSeconds });
 }
 
 /** Prints the status as it is now, and what else there is to say of it in JSON. */

@@ -70,8 +70,12 @@ t.test("docker compose config, for every profile", async (t) => {
       t.match(
         service,
         {
-          ...{ user: isOnce ? "0:0" : "1234:1235", read_only: true, init: true, cap_drop: ["ALL"] },
-          ...{ security_opt: ["no-new-privileges:true"], restart: isOnce ? "no" : "unless-stopped" },
+          user: isOnce ? "0:0" : "1234:1235",
+          read_only: true,
+          init: true,
+          cap_drop: ["ALL"],
+          security_opt: ["no-new-privileges:true"],
+          restart: isOnce ? "no" : "unless-stopped",
           logging: { driver: "json-file", options: { "max-size": "20m", "max-file": "5" } },
         },
         name,

@@ -50,14 +50,22 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   writeFileSync(configFile, [...settings, "containers: { firstAddress: 172.28.94.11 }", ""].join("\n"));
   const ports = { gateway: await freePort(), faucet: await freePort() };
   const env = {
-    ...{ ...dockerEnvironment, ...imageVariables, COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}` },
-    ...{ GATEWAY_PORT: String(ports.gateway), FAUCET_PORT: String(ports.faucet) },
-    ...{ SERVICES_SUBNET: "172.28.95.0/24", GRAFANA_ADDRESS: "172.28.95.30" },
-    ...{ CLAIMS_SUBNET: "172.28.96.0/29", FAUCET_PRIVATE_ADDRESS: "172.28.96.6" },
+    ...dockerEnvironment,
+    ...imageVariables,
+    COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
+    GATEWAY_PORT: String(ports.gateway),
+    FAUCET_PORT: String(ports.faucet),
+    SERVICES_SUBNET: "172.28.95.0/24",
+    GRAFANA_ADDRESS: "172.28.95.30",
+    CLAIMS_SUBNET: "172.28.96.0/29",
+    FAUCET_PRIVATE_ADDRESS: "172.28.96.6",
   };
   const made = await runGenesis({
-    ...{ args: ["init", "--config", configFile, "--out", folder], env, now: () => new Date() },
-    ...{ print: () => {}, note: t.comment },
+    args: ["init", "--config", configFile, "--out", folder],
+    env,
+    now: () => new Date(),
+    print: () => {},
+    note: t.comment,
   });
   if (made !== 0) throw new Error("there is no network");
   const compose = createCompose({ folder, owner: await handOver(folder), env });
@@ -68,9 +76,12 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
     const [out, err]: [string[], string[]] = [[], []];
     const code = await runNetwork({
       args: [...args, "--folder", folder, "--config", configFile],
-      ...{ env, now: Date.now, signal: new AbortController().signal },
+      env,
+      now: Date.now,
+      signal: new AbortController().signal,
       progress: { show: () => {}, end: () => {} },
-      ...{ print: (text) => out.push(text), note: (text) => err.push(text) },
+      print: (text) => out.push(text),
+      note: (text) => err.push(text),
     });
     return { code, out: out.join("\n"), err: err.join("\n") };
   }
@@ -88,7 +99,13 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   }
 
   return {
-    ...{ folder, env, ports, compose, network, status, containers },
+    folder,
+    env,
+    ports,
+    compose,
+    network,
+    status,
+    containers,
     secret: (name: string) => readFileSync(join(folder, "secrets", name), "utf8").trim(),
     /** What a command says in the container of a service. */
     inside: (service: string, ...command: string[]) => compose.run(["exec", "-T", service, ...command]),

@@ -22,8 +22,11 @@ t.test("compose.env has what the compose file takes from a network", async (t) =
   t.same(values, {
     GENESIS_HASH: manifest.genesisHash,
     VALIDATORS_SUBNET: "10.9.8.0/24",
-    ...{ VALIDATOR_1: "10.9.8.7", VALIDATOR_2: "10.9.8.8", VALIDATOR_3: "10.9.8.9" },
-    ...{ VALIDATOR_4: "10.9.8.10", VALIDATOR_5: "10.9.8.11" },
+    VALIDATOR_1: "10.9.8.7",
+    VALIDATOR_2: "10.9.8.8",
+    VALIDATOR_3: "10.9.8.9",
+    VALIDATOR_4: "10.9.8.10",
+    VALIDATOR_5: "10.9.8.11",
     VALIDATOR_RPC_PORT: "9000",
     VALIDATOR_JAVA_MEMORY_MB: "512",
     UPSTREAMS: [7, 8, 9, 10, 11].map((last) => `http://10.9.8.${last}:9000`).join(","),

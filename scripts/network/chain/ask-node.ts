@@ -3,13 +3,17 @@ import { z } from "zod";
 export type RpcCall = { method: string; params?: readonly unknown[] };
 
 const answerSchema = z.array(z.object({ id: z.int(), result: z.unknown() }));
-const timeoutMs = 5000;
+const timeoutMsDefault = 5000;
 
 /**
  * Asks a node several things in one request: the results in the order of the calls, undefined for one that was answered
  * with an error; or undefined as a whole where the node does not answer as one.
  */
-export async function askNode(url: string, calls: readonly RpcCall[]): Promise<unknown[] | undefined> {
+export async function askNode(
+  url: string,
+  calls: readonly RpcCall[],
+  { timeoutMs = timeoutMsDefault }: { timeoutMs?: number } = {},
+): Promise<unknown[] | undefined> {
   if (calls.length === 0) return [];
   const body = calls.map(({ method, params = [] }, id) => ({ jsonrpc: "2.0", id, method, params }));
   try {

@@ -15,6 +15,9 @@ export type NodeView = NetworkNode & {
 
 const blockSchema = z.object({ hash: z.string() });
 
+/** Who else has the port of a node that is stopped answers at once; the address of a container is nobody's then. */
+const strangerTimeoutMs = 500;
+
 /** Asks every node for its height, its peers and its headers of the chain's last `windowBlocks` blocks. */
 export async function observe({
   nodes,
@@ -45,14 +48,18 @@ async function lookAt({
   nodes: Pick<Nodes, "list" | "isRunning">;
   genesisHash: string;
 }): Promise<Omit<NodeView, "headers">> {
-  const results = await askNode(node.rpcUrl, [
-    { method: "eth_blockNumber" },
-    { method: "net_peerCount" },
-    { method: "eth_getBlockByNumber", params: ["0x0", false] },
-  ]);
+  const isRunning = await nodes.isRunning(node.name);
+  const results = await askNode(
+    node.rpcUrl,
+    [
+      { method: "eth_blockNumber" },
+      { method: "net_peerCount" },
+      { method: "eth_getBlockByNumber", params: ["0x0", false] },
+    ],
+    isRunning ? {} : { timeoutMs: strangerTimeoutMs },
+  );
   const [height, peers] = [readQuantity(results?.[0]), readQuantity(results?.[1])];
-  if (height === undefined)
-    return { ...node, state: (await nodes.isRunning(node.name)) ? "silent" : "stopped" };
+  if (height === undefined) return { ...node, state: isRunning ? "silent" : "stopped" };
   const genesis = blockSchema.safeParse(results?.[2]);
   // A process of somebody else's may have the port of a node that is down.
   if (genesis.data?.hash !== genesisHash) return { ...node, state: "other network" };

@@ -28,7 +28,9 @@ export function createCompose({
 }) {
   const environment = {
     ...env,
-    ...{ NETWORK_FOLDER: folder, TOLLGATE_UID: String(owner.uid), TOLLGATE_GID: String(owner.gid) },
+    NETWORK_FOLDER: folder,
+    TOLLGATE_UID: String(owner.uid),
+    TOLLGATE_GID: String(owner.gid),
   };
   const prefix = [
     "compose",

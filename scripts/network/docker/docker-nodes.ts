@@ -38,7 +38,9 @@ export async function openDockerNodes({
 
   return {
     list: validators.map(({ name, address, host, httpPort }) => ({
-      ...{ name, address, rpcUrl: `http://${host}:${httpPort}` },
+      name,
+      address,
+      rpcUrl: `http://${host}:${httpPort}`,
     })),
 
     obstacles: (names) =>
@@ -48,9 +50,9 @@ export async function openDockerNodes({
       return (await compose.states()).get(name) === "running";
     },
 
-    async start(name) {
-      // By hand, so that what belongs to the network is fetched, its image among it; the volumes are a service before it.
-      const started = await compose.run(["up", "--detach", name]);
+    async start(names) {
+      // What they depend on is started with them: the service that makes the volumes theirs.
+      const started = await compose.run(["up", "--detach", ...names]);
       return started.ok ? undefined : { failed: started.why };
     },
 
@@ -61,7 +63,8 @@ export async function openDockerNodes({
     async wipe(name) {
       await compose.mustRun(["rm", "--force", "--stop", name]);
       const { volumes } = await compose.project();
-      const volume = volumes[name]?.name ?? name;
+      const volume = volumes[name]?.name;
+      if (volume === undefined) throw new Error(`docker/compose.yaml has no volume ${name}`);
       // The container that gave it to its user still holds it.
       await compose.mustRun(["rm", "--force", volumesService]);
       const removed = await compose.docker(["volume", "rm", "--force", volume]);

@@ -18,7 +18,9 @@ export function createNetworkMetrics({ look }: { look: () => Promise<NetworkStat
 
   function ofNetwork(name: string, help: string, read: (status: NetworkStatus) => number | null): void {
     new Gauge({
-      ...{ name: `tollgate_network_${name}`, help, registers },
+      name: `tollgate_network_${name}`,
+      help,
+      registers,
       async collect() {
         const value = read(await status());
         // Without a value the metric is left out: 0 would be a wrong one.
@@ -30,7 +32,10 @@ export function createNetworkMetrics({ look }: { look: () => Promise<NetworkStat
 
   function ofValidators(name: string, help: string, read: (validator: ValidatorStatus) => number | null) {
     new Gauge({
-      ...{ name: `tollgate_network_validator_${name}`, help, labelNames: ["validator"], registers },
+      name: `tollgate_network_validator_${name}`,
+      help,
+      labelNames: ["validator"],
+      registers,
       async collect() {
         const { validators } = await status();
         this.reset();

@@ -16,17 +16,23 @@ export function start(
   { now }: { now: () => number },
 ): Promise<OpsServer> {
   const list = manifest.validators.map(({ name, address, host, httpPort }) => ({
-    ...{ name, address, rpcUrl: `http://${host}:${httpPort}` },
+    name,
+    address,
+    rpcUrl: `http://${host}:${httpPort}`,
   }));
   async function look() {
     const { windowBlocks, stalledAfterSeconds } = status;
     // From here nobody can tell one that is stopped from one that is silent.
     const nodes = { list, isRunning: async () => true };
+    // Heads are told at once, and it may take seconds until a silent node is given up.
+    const nowMs = now();
     const views = await observe({ nodes, genesisHash: manifest.genesisHash, windowBlocks });
-    return networkStatus({ views, nowMs: now(), stalledAfterSeconds });
+    return networkStatus({ views, nowMs, stalledAfterSeconds });
   }
   return startOpsServer({
-    ...{ host, port, registry: createNetworkMetrics({ look }) },
+    host,
+    port,
+    registry: createNetworkMetrics({ look }),
     readiness: () => ({ ready: true, reasons: [] }),
     status: () => ({ process: "network-exporter", validators: list }),
   });

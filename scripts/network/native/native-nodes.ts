@@ -86,17 +86,21 @@ export async function openNativeNodes({
 
     pidOf: (name) => memberOf(name).process.pid(),
 
-    async start(name) {
+    async start(names) {
       const besu = await findBesu(env);
       if ("failed" in besu) return besu;
-      const { process, dataFolder, ports } = memberOf(name);
       await writeCommonFiles();
-      await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-      return process.start({
-        program: besu.program,
-        args: besuArguments({ folder, name, dataFolder, staticNodesFile, ports }),
-        env: besuEnvironment({ env, javaMemoryMb: manifest.javaMemoryMb }),
-      });
+      for (const name of names) {
+        const { process, dataFolder, ports } = memberOf(name);
+        await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+        const failure = await process.start({
+          program: besu.program,
+          args: besuArguments({ folder, name, dataFolder, staticNodesFile, ports }),
+          env: besuEnvironment({ env, javaMemoryMb: manifest.javaMemoryMb }),
+        });
+        if (failure !== undefined) return { failed: `${name} could not be started: ${failure.failed}` };
+      }
+      return undefined;
     },
 
     stop: (name) => memberOf(name).process.stop(),

@@ -23,9 +23,12 @@ async function makeNetwork(t: Test, { validators = 5 }: { validators?: number } 
     const err: string[] = [];
     const code = await runNetwork({
       args: [...args, "--folder", folder, "--config", configFile],
-      ...{ env: { PATH: programs }, now: Date.now, signal: new AbortController().signal },
+      env: { PATH: programs },
+      now: Date.now,
+      signal: new AbortController().signal,
       progress: { show: () => {}, end: () => {} },
-      ...{ print: () => {}, note: (text) => err.push(text) },
+      print: () => {},
+      note: (text) => err.push(text),
     });
     return { code, err: err.join("\n") };
   }

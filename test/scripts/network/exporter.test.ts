@@ -7,12 +7,25 @@ import { createNetworkMetrics } from "../../../scripts/network/exporter/network-
 import { start } from "../../../scripts/network/exporter/start.ts";
 
 const validator: ValidatorStatus = {
-  ...{ name: "validator-1", address: "0x01", state: "up", height: 9, peers: 4, lag: 0 },
-  ...{ proposed: 2, missedTurns: 1, missedSeals: 3 },
+  name: "validator-1",
+  address: "0x01",
+  state: "up",
+  height: 9,
+  peers: 4,
+  lag: 0,
+  proposed: 2,
+  missedTurns: 1,
+  missedSeals: 3,
 };
 const status: NetworkStatus = {
-  ...{ verdict: "fine", reasons: [], height: 9, ageSeconds: 1, quorum: 4, present: 5 },
-  ...{ blocks: 9, roundsAboveZero: 1 },
+  verdict: "fine",
+  reasons: [],
+  height: 9,
+  ageSeconds: 1,
+  quorum: 4,
+  present: 5,
+  blocks: 9,
+  roundsAboveZero: 1,
   validators: [
     validator,
     { ...validator, name: "validator-2", state: "silent", height: null, peers: null, lag: null },
@@ -81,7 +94,11 @@ t.test("the server asks the network's validators, and says which one is silent",
   const httpPort = typeof address === "object" && address !== null ? address.port : 0;
   const place = { nodeId: "", host: "127.0.0.1", peerPort: 1, metricsPort: 1 };
   const manifest: Manifest = {
-    ...{ chainId: 8845, consensus: "ibft2", genesisHash, blockSeconds: 2, requestTimeoutSeconds: 4 },
+    chainId: 8845,
+    consensus: "ibft2",
+    genesisHash,
+    blockSeconds: 2,
+    requestTimeoutSeconds: 4,
     javaMemoryMb: 512,
     validators: [
       { ...place, name: "validator-1", address: "0x01", httpPort },
