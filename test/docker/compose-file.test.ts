@@ -30,6 +30,7 @@ const serviceSchema = z.looseObject({
 const fileSchema = z.object({
   services: z.record(z.string(), serviceSchema),
   networks: z.record(z.string(), z.object({ internal: z.boolean().optional() })),
+  secrets: z.record(z.string(), z.object({ file: z.string() })),
 });
 
 const five = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
@@ -51,8 +52,8 @@ t.test("docker compose config, for every profile", async (t) => {
     writeFileSync(join(folder, file), content);
   }
   const environment = await composeEnvironment(t, prepared);
-  const read = async (profile: string) => {
-    const env = { ...environment, COMPOSE_PROFILES: profile };
+  const read = async (profile: string, more: Readonly<Record<string, string>> = {}) => {
+    const env = { ...environment, ...more, COMPOSE_PROFILES: profile };
     const compose = createCompose({ folder, owner: { uid: 1234, gid: 1235 }, env });
     return fileSchema.parse(JSON.parse((await compose.mustRun(["config", "--format", "json"])).join("\n")));
   };
@@ -157,7 +158,25 @@ t.test("docker compose config, for every profile", async (t) => {
     t.equal(faucet.upstreamApiKey, qaKey);
     t.equal(gateway.faucetUrl, `http://${faucet.private.host}:${faucet.private.port}`);
     t.equal(services["faucet"]?.networks["claims"]?.ipv4_address, faucet.private.host);
+    t.equal(faucet.wallet.kind, "development");
   });
+
+  await t.test(
+    "the faucet's keystore and its password are files of the host, in production too",
+    async (t) => {
+      const files = { FAUCET_KEYSTORE: "/keys/wallet.json", FAUCET_KEYSTORE_PASSWORD_FILE: "/keys/password" };
+      const { services, secrets } = await read("", { ...files, TOLLGATE_PROFILE: "production" });
+      t.match(secrets, {
+        "faucet-keystore": { file: files.FAUCET_KEYSTORE },
+        "faucet-keystore-password": { file: files.FAUCET_KEYSTORE_PASSWORD_FILE },
+      });
+      t.match(services["faucet"]?.environment, {
+        TOLLGATE_PROFILE: "production",
+        FAUCET_KEYSTORE: "/run/secrets/faucet-keystore",
+        FAUCET_KEYSTORE_PASSWORD_FILE: "/run/secrets/faucet-keystore-password",
+      });
+    },
+  );
 });
 
 t.test("the builder is sent only what the Dockerfile copies", async (t) => {
