@@ -1,4 +1,5 @@
-import { type ScanLimits, scanRequest } from "./scan.ts";
+import { scanRequest } from "./scan.ts";
+import type { ScanLimits } from "./scan-result.ts";
 
 /** Above this a refusal is not worth reading the body for: whoever has no key could make us parse megabytes. */
 const bytesMax = 16_384;

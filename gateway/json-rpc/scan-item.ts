@@ -1,4 +1,4 @@
-import type { ScannedCall } from "./scan.ts";
+import type { ScannedCall } from "./scan-result.ts";
 import type { ScanSource } from "./scan-source.ts";
 import { decodeString } from "./scan-string.ts";
 import { fail, failed, finding, skipBlank, skipColon, skipName, skipValue } from "./scan-value.ts";

@@ -1,4 +1,4 @@
-import type { ScannedCall, ScanResult } from "./scan.ts";
+import type { ScannedCall, ScanResult } from "./scan-result.ts";
 import { type BrokenRule, nameBytesMax, numberBytesMax } from "./scan-value.ts";
 
 type Refused = ScanResult & { kind: "refused" };

@@ -11,51 +11,9 @@ import {
   ruleBroken,
   textAfterEnd,
 } from "./scan-refusal.ts";
+import type { ScanLimits, ScannedCall, ScanResult } from "./scan-result.ts";
 import { loadSource, type ScanSource } from "./scan-source.ts";
 import { failed, finding, skipBlank, skipValue } from "./scan-value.ts";
-
-export type ScanLimits = {
-  /** Arrays and objects inside each other; the request's object and the batch's array count. */
-  depthMax: number;
-  batchItemsMax: number;
-};
-
-/**
- * One item of a request. `idText` and `paramsText` are the bytes as they came, one character each (latin1): written as
- * latin1 they are the same bytes again. Like `method` they are cut from the text of the whole body and keep it in
- * memory: who keeps one for long copies it.
- */
-export type ScannedCall =
-  | {
-      kind: "call";
-      /** Undefined: a notification. */
-      idText: string | undefined;
-      /** Decoded: `eth_chain\u0049d` is eth_chainId. */
-      method: string;
-      /** An array or an object. Undefined where it is missing or `null`. */
-      paramsText: string | undefined;
-    }
-  | {
-      kind: "invalid";
-      /** `null` where there is no id, none that is legal, or two. */
-      idText: string;
-      /** What to do, in our words only: never the client's text. */
-      message: string;
-    };
-
-export type ScanResult =
-  | { kind: "single"; call: ScannedCall }
-  | { kind: "batch"; calls: ScannedCall[] }
-  | {
-      kind: "refused";
-      /** `parse`: no JSON (-32700). `request`: no request, or JSON that a validator's parser refuses (-32600). */
-      reason: "parse" | "request";
-      /** What to do, in our words only: never the client's text. Bytes are counted from 0. */
-      message: string;
-      /** A single request's id where it stood before what is refused, else `null`. */
-      idText: string;
-      offset?: number;
-    };
 
 /**
  * Proves a body to be JSON (RFC 8259) and finds the calls in it (JSON-RPC 2.0), in one pass over its bytes. What is

@@ -1,5 +1,7 @@
-import type { Asked } from "./entry.ts";
+import type { StreamedAnswer, Unanswered, WholeAnswer } from "../upstream/validator-pool.ts";
 import { isSame, type Question } from "./question.ts";
+
+export type Asked = WholeAnswer | StreamedAnswer | Unanswered;
 
 /** A question that a validator is being asked, and those who wait for the same answer: mostly nobody. */
 export type Asking = Question & {

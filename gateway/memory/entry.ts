@@ -1,8 +1,6 @@
-import type { StreamedAnswer, Unanswered, WholeAnswer } from "../upstream/validator-pool.ts";
+import type { WholeAnswer } from "../upstream/validator-pool.ts";
 import type { AskingTable } from "./asking.ts";
 import { isSame, type Question } from "./question.ts";
-
-export type Asked = WholeAnswer | StreamedAnswer | Unanswered;
 
 /** A remembered answer, with a text of its own for its question. */
 export type Entry = Question & { answer: WholeAnswer };

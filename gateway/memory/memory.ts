@@ -1,9 +1,9 @@
 import type { ByteText, CallToForward } from "../call.ts";
 import { isStreamed, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
-import type { Asking } from "./asking.ts";
+import type { Asked, Asking } from "./asking.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
-import type { Asked, Shelf } from "./entry.ts";
+import type { Shelf } from "./entry.ts";
 import { createForeverShelf } from "./forever-shelf.ts";
 import { createHeadShelf } from "./head-shelf.ts";
 import { hashQuestion, paramsCharsMax } from "./question.ts";

@@ -2,7 +2,7 @@ import type { CallToForward } from "../call.ts";
 import { shownBlock } from "../shown-block.ts";
 import { isStreamed, usualBeforeId, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead } from "../upstream/upstream.ts";
-import type { Asked } from "./entry.ts";
+import type { Asked } from "./asking.ts";
 
 const resultStart = ',"result":';
 /** A revert (EIP-140) at a fixed block comes again; no other error says so of itself. Besu, geth and anvil write 3. */

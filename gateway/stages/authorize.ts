@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../lib/key-store/key-record.ts";
 import type { Call } from "../call.ts";
-import type { ScannedCall } from "../json-rpc/scan.ts";
+import type { ScannedCall } from "../json-rpc/scan-result.ts";
 import type { MethodTable } from "../method-table.ts";
 import { refusal } from "../refusal.ts";
 

@@ -1,5 +1,5 @@
 import type { Answer, Call } from "../call.ts";
-import type { Asked } from "../memory/entry.ts";
+import type { Asked } from "../memory/asking.ts";
 import type { Memory, MemoryOptions, Source } from "../memory/memory.ts";
 import type { OwnCall } from "../news/own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";

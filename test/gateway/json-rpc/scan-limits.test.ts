@@ -1,5 +1,6 @@
 import t from "tap";
-import { type ScanLimits, scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import { scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import type { ScanLimits } from "../../../gateway/json-rpc/scan-result.ts";
 
 const usualLimits = { depthMax: 64, batchItemsMax: 100 };
 

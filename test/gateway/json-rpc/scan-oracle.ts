@@ -1,5 +1,5 @@
-import type { ScanLimits } from "../../../gateway/json-rpc/scan.ts";
 import { topLevelMembersMax } from "../../../gateway/json-rpc/scan-item.ts";
+import type { ScanLimits } from "../../../gateway/json-rpc/scan-result.ts";
 import { nameBytesMax, numberBytesMax } from "../../../gateway/json-rpc/scan-value.ts";
 
 /** What the scanner has to find in a body, told slowly and another way: by `JSON.parse` and a regular expression. */

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import t from "tap";
-import { type ScanResult, scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import { scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import type { ScanResult } from "../../../gateway/json-rpc/scan-result.ts";
 import { createGenerator } from "./scan-generator.ts";
 import { type Expected, type ExpectedCall, expectedOf } from "./scan-oracle.ts";
 

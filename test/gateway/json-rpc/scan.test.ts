@@ -1,5 +1,6 @@
 import t from "tap";
-import { type ScannedCall, scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import { scanRequest } from "../../../gateway/json-rpc/scan.ts";
+import type { ScannedCall } from "../../../gateway/json-rpc/scan-result.ts";
 
 const limits = { depthMax: 64, batchItemsMax: 100 };
 

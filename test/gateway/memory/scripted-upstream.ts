@@ -1,5 +1,5 @@
 import type { CallToForward } from "../../../gateway/call.ts";
-import type { Asked } from "../../../gateway/memory/entry.ts";
+import type { Asked } from "../../../gateway/memory/asking.ts";
 import { createMemory, type MemoryOptions, type Source } from "../../../gateway/memory/memory.ts";
 import { readMethodTable } from "../../../gateway/method-table.ts";
 import { atHead } from "../../../gateway/stages/at-head.ts";
