@@ -7,8 +7,8 @@ const sendsAtOnce = 16;
 const retryMs = 1000;
 
 /**
- * Offers signed bytes to the chain, always the same ones; of a claim that was given up, a transaction that pays nobody. What a node has taken is offered again after `resendAfterMs`,
- * since a pool can lose it; what it refused, after a second.
+ * Offers signed bytes to the chain, always the same ones; of a claim that was given up, a transaction that pays nobody. What
+ * a node has taken is offered again after `resendAfterMs`, since a pool can lose it; what it refused, after a second.
  */
 export function createOffers({ resendAfterMs }: { resendAfterMs: number }) {
   /** When a transaction is to be offered next, by its hash; what is not in here is offered at once. */
