@@ -103,7 +103,8 @@ export const failuresKeyPrefix = "failures";
  * Hash of one claim: `id`, `address` (EIP-55), `amountWei`, `status` (received, signed, broadcast, confirmed, refused),
  * `createdAtMs`, `scope` (the limit that it counts in beside its address: `client:<address>` or `team:<name>`),
  * `recipientChecked` (1 once the address was seen to hold no code); from signing on `nonce`, `raw` (the signed
- * transaction) and `txHash`; `givenUp` (why another transaction is offered at its nonce); at its end `endedAtMs`, `blockNumber`, `reason`. Lifetime: `recordsKeptMs` after its end.
+ * transaction) and `txHash`; `givenUp` (why another transaction is offered at its nonce); at its end `endedAtMs`,
+ * `blockNumber`, `reason`. Lifetime: `recordsKeptMs` after its end.
  */
 export function faucetClaimKey(id: string): string {
   return `{faucet}:claim:${id}`;
