@@ -21,7 +21,8 @@ const eventSchema = z.object({
 t.test("the network in containers", async (t) => {
   const docker = await startDocker(t);
   if ("missing" in docker) {
-    if (mustRun) throw new Error(docker.missing);
+    // The machine itself is the one thing that CI may skip for.
+    if (mustRun && docker.byMachine !== true) throw new Error(docker.missing);
     t.plan(0, docker.missing);
     return;
   }

@@ -58,7 +58,7 @@ export async function composeEnvironment(t: Teardown, { compose }: Prepared): Pr
  */
 export async function startDocker(
   t: Teardown,
-): Promise<{ env: DockerEnvironment; prepared: Prepared } | { missing: string }> {
+): Promise<{ env: DockerEnvironment; prepared: Prepared } | { missing: string; byMachine?: boolean }> {
   const prepared = await findPrepared();
   if ("missing" in prepared) return prepared;
   const env = await composeEnvironment(t, prepared);
@@ -93,9 +93,12 @@ export async function startDocker(
   const own = { ...env, DOCKER_HOST: `unix://${join(folder, "sock")}` };
   const giveUpAt = Date.now() + readyWithinMs;
   while (!(await answers(own))) {
-    if (!child.running() || Date.now() > giveUpAt) {
-      throw new Error(`dockerd does not answer:\n${lines.slice(-12).join("\n")}`);
+    const said = lines.slice(-12).join("\n");
+    if (!child.running()) {
+      // No namespaces, no packet filter, no overlay: a sandbox may refuse what a daemon needs.
+      return { missing: `this machine lets no docker daemon run:\n${said}`, byMachine: true };
     }
+    if (Date.now() > giveUpAt) throw new Error(`dockerd does not answer:\n${said}`);
     await sleep(pollMs);
   }
   return { env: own, prepared };
