@@ -48,8 +48,17 @@ function writeHead(
 ): void {
   // The library writes "200 OK" by itself; each call into it costs.
   if (status !== 200) res.writeStatus(statusLines[status] ?? String(status));
-  if (contentType !== undefined) res.writeHeader("Content-Type", contentType);
-  for (const name in headers) res.writeHeader(name, headers[name] ?? "");
+  // One call for all of them: the library writes a value as it is, and none of ours comes from a client. A call for each
+  // took 5 % of a request's time.
+  let name = contentType === undefined ? "" : "Content-Type";
+  let value = contentType ?? "";
+  for (const next in headers) {
+    if (name === "") {
+      name = next;
+      value = headers[next] ?? "";
+    } else value += `\r\n${next}: ${headers[next] ?? ""}`;
+  }
+  if (name !== "") res.writeHeader(name, value);
 }
 
 /** What the library takes in one piece; of a larger body it is given more as the client reads. */

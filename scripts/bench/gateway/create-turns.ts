@@ -29,12 +29,14 @@ export function createTurns({
     return runs;
   }
 
-  function roundsOf(contestant: ContestantName, work: Work): Measurement[] {
-    const known = measured.find((one) => one.contestant === contestant && one.work === work);
-    if (known !== undefined) return known.rounds;
-    const rounds: Measurement[] = [];
-    measured.push({ contestant, work, rounds });
-    return rounds;
+  function roundsOf(contestant: ContestantName, work: Work): Measurement[] | undefined {
+    return measured.find((one) => one.contestant === contestant && one.work === work)?.rounds;
+  }
+
+  function keep(contestant: ContestantName, work: Work, result: Measurement): void {
+    const rounds = roundsOf(contestant, work);
+    if (rounds === undefined) measured.push({ contestant, work, rounds: [result] });
+    else rounds.push(result);
   }
 
   async function measureOnce(one: RunningContestant, work: Work): Promise<Measurement> {
@@ -49,7 +51,7 @@ export function createTurns({
       for (const one of running) {
         const { name } = one.contestant;
         const result = await measureOnce(one, work);
-        roundsOf(name, work).push(result);
+        keep(name, work, result);
         const { requestsPerSecond, requestsPerCpuSecond } = result;
         say(
           `${label}, ${work.name}, ${name}: ${Math.round(requestsPerSecond)} requests/s, ` +
@@ -63,7 +65,8 @@ export function createTurns({
       if (work === undefined) return;
       for (const one of running) {
         const { name } = one.contestant;
-        const full = roundsOf(name, work).at(-1) ?? (await measureOnce(one, work));
+        const measuredBefore = roundsOf(name, work)?.at(-1);
+        const full = measuredBefore ?? (await measureOnce(one, work));
         const added = await measureAddedLatency({
           rig,
           running: one,
@@ -84,7 +87,7 @@ export function createTurns({
 
     summary(): { works: WorkRow[]; latency: LatencyRow[] } {
       const rows = measured.map(({ contestant, work, rounds }) => {
-        const nginx = measured.find((one) => one.contestant === "nginx" && one.work === work)?.rounds;
+        const nginx = roundsOf("nginx", work);
         return summarizeWork({ contestant, work: work.name, rounds, nginx });
       });
       return { works: rows, latency: latencies.map((one) => summarizeLatency(one.contestant, one.rounds)) };
