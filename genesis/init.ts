@@ -1,6 +1,6 @@
 import { parseEther } from "ethers";
 import { CommandError, type OptionTable, textOf, type Values } from "../lib/command-line/command.ts";
-import { fields, json, table } from "../lib/command-line/format.ts";
+import { count, fields, json, table } from "../lib/command-line/format.ts";
 import { quorumOf } from "../lib/ibft/quorum.ts";
 import { ConfigError } from "../lib/read-config.ts";
 import type { GenesisCommand } from "./command.ts";
@@ -125,7 +125,7 @@ function summary({ config, plan: { manifest, accounts }, written }: Made): strin
       ["consensus", config.consensus === "ibft2" ? "IBFT 2.0" : "QBFT"],
       ["chain ID", `${config.chainId} (${hex})`],
       ["genesis hash", manifest.genesisHash],
-      ["blocks", `every ${config.blockSeconds} s, no fees, ${config.gasLimit} gas`],
+      ["blocks", `every ${config.blockSeconds} s, no fees, ${count(config.gasLimit)} gas`],
       ["quorum", `${quorum} of ${config.validators}: ${spare === 0 ? "none" : spare} may be down`],
       ["state", config.node.storage === "forest" ? "of every block (forest)" : "of 512 blocks (bonsai)"],
     ]),
@@ -140,7 +140,7 @@ function summary({ config, plan: { manifest, accounts }, written }: Made): strin
       accounts.map(({ name, address, tokens, key }) => [
         name,
         address,
-        String(tokens),
+        count(tokens),
         key === undefined ? "yours" : `${folder}/accounts/${name}.key`,
       ]),
     ),
@@ -148,7 +148,7 @@ function summary({ config, plan: { manifest, accounts }, written }: Made): strin
       ? []
       : [
           "",
-          `The ten public development accounts hold ${config.allocation.developmentAccounts.tokens} tokens each: anybody`,
+          `The ten public development accounts hold ${count(config.allocation.developmentAccounts.tokens)} tokens each: anybody`,
           "can spend them. --profile production leaves them out.",
         ]),
     "",

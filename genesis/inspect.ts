@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { formatEther } from "ethers";
 import { CommandError } from "../lib/command-line/command.ts";
 import { fields, json, table } from "../lib/command-line/format.ts";
+import { tokens } from "../lib/tokens.ts";
 import type { GenesisCommand } from "./command.ts";
 import { type Inspection, inspectGenesis } from "./inspect/inspect-genesis.ts";
 
@@ -72,7 +72,7 @@ function facts(inspection: Inspection): (readonly [string, string])[] {
       "blocks",
       `every ${seconds(inspection.blockSeconds)}, rounds from ${seconds(inspection.requestTimeoutSeconds)}`,
     ],
-    ["gas limit", gasLimit === undefined ? "unknown" : String(gasLimit)],
+    ["gas limit", gasLimit === undefined ? "unknown" : gasLimit.toLocaleString("en-US")],
     ["forks", forks.map(({ name, at, unit }) => `${name} (${unit} ${at})`).join(", ") || "none since London"],
   ];
 }
@@ -82,7 +82,7 @@ function accountTable(accounts: Inspection["accounts"]): string {
     ["ACCOUNT", "TOKENS", "CODE", ""],
     accounts.map(({ address, balanceWei, codeBytes, knownAs }) => [
       address,
-      formatEther(balanceWei),
+      tokens(balanceWei),
       codeBytes === 0 ? "-" : `${codeBytes} bytes`,
       knownAs ?? "",
     ]),

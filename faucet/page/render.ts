@@ -1,7 +1,7 @@
 import { network, walletConfiguration } from "../../lib/network.ts";
+import { tokens } from "../../lib/tokens.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
-import { tokens } from "../tokens.ts";
 import { type Html, html } from "./html.ts";
 
 export type PageContent = {

@@ -1,8 +1,8 @@
 import { createAdmission } from "../../faucet/claims/admission.ts";
 import { createStatusReader } from "../../faucet/read-status.ts";
-import { tokens } from "../../faucet/tokens.ts";
 import { count, duration, fields, json } from "../../lib/command-line/format.ts";
 import { faucetChainKey, faucetLeaderKey } from "../../lib/redis-keys.ts";
+import { tokens } from "../../lib/tokens.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const statusCommand: FaucetCommand = {
