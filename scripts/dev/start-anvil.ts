@@ -1,7 +1,7 @@
 import { arch, platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { anvilProgram } from "./anvil-program.ts";
+import { foundryProgram } from "./foundry-program.ts";
 import { type Child, runChild } from "./run-child.ts";
 
 export type RunningAnvil = {
@@ -54,7 +54,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil | 
     announced = resolve;
   });
   let quiet = true;
-  const program = anvilProgram({ platform: platform(), arch: arch() });
+  const program = foundryProgram("anvil", { platform: platform(), arch: arch() });
   const child = await runChild({
     name: "chain",
     program,

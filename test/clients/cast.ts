@@ -2,15 +2,15 @@ import { arch, platform } from "node:os";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
+import { foundryProgram } from "../../scripts/dev/foundry-program.ts";
 import { runCommand } from "../helpers/run-command.ts";
-import { castProgram } from "./cast-program.ts";
 import { tallyBytecode } from "./contract/tally.ts";
 import { memberAt } from "./member-at.ts";
 import { testRefusals } from "./refusals.ts";
 import type { ClientRig } from "./rig.ts";
 
 const example = fileURLToPath(new URL("examples/cast.sh", import.meta.url));
-const folder = dirname(castProgram({ platform: platform(), arch: arch() }));
+const folder = dirname(foundryProgram("cast", { platform: platform(), arch: arch() }));
 
 export async function testCast(t: Test, rig: ClientRig): Promise<void> {
   const { receiver } = rig;
