@@ -20,7 +20,8 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port was found between ${portMin} and ${portMax} in ${triesMax} tries`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on a loopback port at the moment. */
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ port, host: "127.0.0.1", exclusive: true });
   try {

@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
 import type { Teardown } from "../../helpers/teardown.ts";
 
 /** `cut`: no connection comes through. `mute`: questions arrive and are carried out, and their answers are lost. */
@@ -16,51 +15,24 @@ export type CutProxy = {
 export async function startCutProxy(t: Teardown, { port }: { port: number }): Promise<CutProxy> {
   let mode: CutMode = "open";
   let nodePort = port;
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    if (mode === "cut") {
-      client.destroy();
-      return;
-    }
-    const node = connect(nodePort, "127.0.0.1");
-    for (const [socket, other] of [
-      [client, node],
-      [node, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
-    client.on("data", (data) => node.write(data));
-    node.on("data", (data) => {
+  const proxy = await startTcpProxy({
+    port: () => nodePort,
+    isOpen: () => mode !== "cut",
+    answer(client, data) {
       if (mode === "mute") client.destroy();
       else client.write(data);
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  t.teardown(async () => {
-    const closed = once(server, "close");
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
+    },
   });
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+  t.teardown(proxy.stop);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${proxy.port}`,
     set(next) {
       mode = next;
-      if (mode === "cut") cut();
+      if (mode === "cut") proxy.cut();
     },
     redirect(next) {
       nodePort = next;
-      cut();
+      proxy.cut();
     },
   };
 }

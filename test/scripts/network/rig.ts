@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { z } from "zod";
 import { runGenesis } from "../../../genesis/run-genesis.ts";
+import { isFree } from "../../../scripts/dev/free-port.ts";
 import { processIdentity } from "../../../scripts/dev/process-identity.ts";
 import type { ProgressView } from "../../../scripts/network/output/progress-view.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
@@ -145,17 +144,4 @@ export async function freePortBase(): Promise<number> {
     if (free.every(Boolean)) return base;
   }
   throw new Error("there are no free ports");
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  server.listen({ port, host: "127.0.0.1", exclusive: true });
-  try {
-    await once(server, "listening");
-  } catch {
-    return false;
-  }
-  server.close();
-  await once(server, "close");
-  return true;
 }
