@@ -4,8 +4,6 @@ import { network } from "../lib/network.ts";
 import { readConfig } from "../lib/read-config.ts";
 
 export type NetworkConfig = z.output<typeof configSchema>;
-export type NodeSettings = NetworkConfig["node"];
-
 export const validatorsMax = 32;
 /** With fewer the chain stalls as soon as one is down. */
 export const validatorsForOneFault = 4;

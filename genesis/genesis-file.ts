@@ -16,8 +16,6 @@ export type GenesisSettings = {
   accounts: readonly GenesisAccount[];
 };
 
-export type Genesis = ReturnType<typeof createGenesis>;
-
 /** The letters "ctical byzantine fault tolerance": how a block of IBFT and its kin is known (EIP-650). */
 export const bftMixHash = "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365";
 export const bftDifficulty = "0x1";

@@ -77,8 +77,6 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCondition = keyof typeof errorTable;
-export type ErrorCode = (typeof errorTable)[ErrorCondition]["code"];
-
 export type ErrorRow = { status: number; code: string; rpcCode: number; meaning: string };
 
 function row<const Status extends number, const Code extends string, const RpcCode extends number>(

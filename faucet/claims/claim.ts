@@ -4,8 +4,6 @@ import { z } from "zod";
 /** `received → signed → broadcast → confirmed | refused`; a claim whose nonce went to another goes back to received. */
 const statuses = ["received", "signed", "broadcast", "confirmed", "refused"] as const;
 
-export type ClaimStatus = (typeof statuses)[number];
-
 export type Claim = z.output<typeof claimSchema>;
 
 /** A claim whose transaction is stored. */

@@ -1,5 +1,3 @@
-export type Doorkeeper = ReturnType<typeof createDoorkeeper>;
-
 /** A question counts as asked before for about so many others after it. 256 KiB. */
 const slots = 1 << 16;
 

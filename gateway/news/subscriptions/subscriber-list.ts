@@ -14,8 +14,6 @@ export type Subscriber = {
 /** `after`: it is told of later blocks than this one; undefined until its maker knows of it. */
 export type Subscription = { id: string; subscriber: Subscriber; wish: Wish; after: bigint | undefined };
 
-export type SubscriberList = ReturnType<typeof createSubscriberList>;
-
 /** All subscriptions by their subscribers, at most `perSubscriberMax` each. */
 export function createSubscriberList({ perSubscriberMax }: { perSubscriberMax: number }) {
   const subscribers = new Map<Subscriber, Map<string, Subscription>>();

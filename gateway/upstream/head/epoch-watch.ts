@@ -1,8 +1,6 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
 import { answers, type Member } from "./member.ts";
 
-export type EpochWatch = ReturnType<typeof createEpochWatch>;
-
 export type EpochVerdict =
   | { kind: "same" }
   | { kind: "suspected"; decidedAtMs: number }

@@ -7,8 +7,6 @@ import { placeMembers } from "./place-members.ts";
 import type { Header } from "./read-header.ts";
 import { voteGenesis } from "./vote-genesis.ts";
 
-export type HeadState = ReturnType<typeof createHeadState>;
-
 /** What a validator answered to a probe: who it is, and its latest block or only that block's number. */
 export type Probe = {
   chainId: bigint;

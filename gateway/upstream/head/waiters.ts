@@ -1,5 +1,3 @@
-export type Waiters = ReturnType<typeof createWaiters>;
-
 type Waiter = { number: bigint; resolve: (reached: boolean) => void; timer: NodeJS.Timeout };
 
 /** Those who wait until a number is announced, at most `waitersMax` at once: one more is answered `false` straight away. */
