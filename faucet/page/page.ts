@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { readPageStyle } from "../../lib/page-style.ts";
 import type { ProblemDocument } from "../../lib/problem.ts";
 import type { FaucetConfig } from "../config.ts";
 import type { ClaimView } from "../http/claim-view.ts";
@@ -37,10 +38,14 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 const files = [
-  { file: "page.css", type: "text/css; charset=utf-8" },
-  { file: "page.js", type: "text/javascript; charset=utf-8" },
-  { file: "icon.svg", type: "image/svg+xml" },
+  { file: "page.css", type: "text/css; charset=utf-8", read: readPageStyle },
+  { file: "page.js", type: "text/javascript; charset=utf-8", read: readText },
+  { file: "icon.svg", type: "image/svg+xml", read: readText },
 ];
+
+function readText(file: URL): string {
+  return readFileSync(file, "utf8");
+}
 
 /** The faucet's pages for people, with or without scripts. */
 export function createPage({
@@ -65,8 +70,8 @@ export function createPage({
     send,
     addTo(app) {
       app.get("/", async (_request, reply) => send(reply, await render({})));
-      for (const { file, type } of files) {
-        const body = readFileSync(new URL(file, import.meta.url), "utf8");
+      for (const { file, type, read } of files) {
+        const body = read(new URL(file, import.meta.url));
         app.get(`/${file}`, (_request, reply) =>
           reply.header("Cache-Control", "no-cache").type(type).send(body),
         );

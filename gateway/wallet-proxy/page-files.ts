@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { readPageStyle } from "../../lib/page-style.ts";
 import type { Page } from "./routes.ts";
 
 const types = {
@@ -47,8 +48,12 @@ export function readPageFiles(): ReadonlyMap<string, Page> {
           "Content-Security-Policy": contentSecurityPolicy,
           "Referrer-Policy": "no-referrer",
         },
-        body: readFileSync(new URL(`page/${file}`, import.meta.url), "utf8"),
+        body: readBody(new URL(`page/${file}`, import.meta.url), type),
       },
     ]),
   );
+}
+
+function readBody(file: URL, type: string): string {
+  return type === types.css ? readPageStyle(file) : readFileSync(file, "utf8");
 }
