@@ -1,54 +1,25 @@
-import type { Redis } from "ioredis";
 import { type AllowlistStore, createAllowlistStore } from "../../faucet/allowlist/allowlist-store.ts";
 import { type FaucetConfig, readFaucetConfig } from "../../faucet/config.ts";
-import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
-import { devRedisFile } from "../keys/find-redis-url.ts";
-import { openRedis } from "../keys/open-redis.ts";
+import type { Values } from "../../lib/command-line/command.ts";
+import { type OpenedRedis, openRedisOf, redisOptions } from "../keys/open-redis-of.ts";
 
-export const commonOptions: OptionTable = {
-  redis: {
-    value: "URL",
-    text: `the Redis (else that of --config, REDIS_URL, ${devRedisFile} of npm start, the default)`,
-  },
-  config: { value: "FILE", text: "the faucet's configuration (else config/faucet.yaml)" },
-  json: { text: "the answer as JSON on stdout" },
-  help: { text: "this text" },
-};
+const file = "config/faucet.yaml";
 
-export type Context = {
-  redis: Redis;
-  config: FaucetConfig;
-  allowlist: AllowlistStore;
-  json: boolean;
-  close: () => void;
-};
+export const commonOptions = redisOptions({ name: "the faucet", file });
+
+export type Context = OpenedRedis<FaucetConfig> & { allowlist: AllowlistStore };
 
 /** Reads the faucet's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
-export async function openContext({
-  values,
-  env,
-  note,
-}: {
+export async function openContext(asked: {
   values: Values;
   env: Readonly<Record<string, string | undefined>>;
   note: (text: string) => void;
 }): Promise<Context> {
-  const configFile = textOf(values, "config");
-  const config = readFaucetConfig({ file: configFile ?? "config/faucet.yaml", env });
-  const redis = await openRedis({
+  const opened = await openRedisOf({
+    ...asked,
     name: "tollgate-faucet-command",
-    option: textOf(values, "redis"),
-    configured: configFile === undefined ? undefined : config.redis,
-    environment: env["REDIS_URL"],
-    lookForDev: config.profile === "development",
-    fallback: config.redis,
-    note,
+    file,
+    readConfig: readFaucetConfig,
   });
-  return {
-    redis,
-    config,
-    allowlist: createAllowlistStore({ redis }),
-    json: values["json"] === true,
-    close: () => redis.disconnect(),
-  };
+  return { ...opened, allowlist: createAllowlistStore({ redis: opened.redis }) };
 }

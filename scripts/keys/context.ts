@@ -1,55 +1,20 @@
-import type { Redis } from "ioredis";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
-import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
+import type { Values } from "../../lib/command-line/command.ts";
 import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts";
-import { devRedisFile } from "./find-redis-url.ts";
-import { openRedis } from "./open-redis.ts";
+import { type OpenedRedis, openRedisOf, redisOptions } from "./open-redis-of.ts";
 
-export const commonOptions: OptionTable = {
-  redis: {
-    value: "URL",
-    text: `the Redis (else that of --config, REDIS_URL, ${devRedisFile} of npm start, the default)`,
-  },
-  config: { value: "FILE", text: "the gateway's configuration (else config/gateway.yaml)" },
-  json: { text: "the answer as JSON on stdout" },
-  help: { text: "this text" },
-};
+const file = "config/gateway.yaml";
 
-export type Context = {
-  store: KeyStore;
-  redis: Redis;
-  config: GatewayConfig;
-  json: boolean;
-  close: () => void;
-};
+export const commonOptions = redisOptions({ name: "the gateway", file });
+
+export type Context = OpenedRedis<GatewayConfig> & { store: KeyStore };
 
 /** Reads the gateway's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
-export async function openContext({
-  values,
-  env,
-  note,
-}: {
+export async function openContext(asked: {
   values: Values;
   env: Readonly<Record<string, string | undefined>>;
   note: (text: string) => void;
 }): Promise<Context> {
-  const configFile = textOf(values, "config");
-  const config = readGatewayConfig({ file: configFile ?? "config/gateway.yaml", env });
-  const redis = await openRedis({
-    name: "tollgate-keys",
-    option: textOf(values, "redis"),
-    configured: configFile === undefined ? undefined : config.redis,
-    environment: env["REDIS_URL"],
-    // A production machine has no npm start; what lies in .data there must not decide which keys are changed.
-    lookForDev: config.profile === "development",
-    fallback: config.redis,
-    note,
-  });
-  return {
-    redis,
-    store: createKeyStore({ redis }),
-    config,
-    json: values["json"] === true,
-    close: () => redis.disconnect(),
-  };
+  const opened = await openRedisOf({ ...asked, name: "tollgate-keys", file, readConfig: readGatewayConfig });
+  return { ...opened, store: createKeyStore({ redis: opened.redis }) };
 }

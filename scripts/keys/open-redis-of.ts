@@ -1,0 +1,52 @@
+import type { Redis } from "ioredis";
+import type { Profile } from "../../lib/api-key.ts";
+import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
+import { devRedisFile } from "./find-redis-url.ts";
+import { openRedis } from "./open-redis.ts";
+
+/** What every command takes that works on a process's Redis. `name`: whose configuration it is. */
+export function redisOptions({ name, file }: { name: string; file: string }): OptionTable {
+  return {
+    redis: {
+      value: "URL",
+      text: `the Redis (else that of --config, REDIS_URL, ${devRedisFile} of npm start, the default)`,
+    },
+    config: { value: "FILE", text: `${name}'s configuration (else ${file})` },
+    json: { text: "the answer as JSON on stdout" },
+    help: { text: "this text" },
+  };
+}
+
+export type OpenedRedis<Config> = { redis: Redis; config: Config; json: boolean; close: () => void };
+
+/** Reads a process's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
+export async function openRedisOf<Config extends { redis: string; profile: Profile }>({
+  name,
+  file,
+  readConfig,
+  values,
+  env,
+  note,
+}: {
+  /** Shown by CLIENT LIST. */
+  name: string;
+  file: string;
+  readConfig: (source: { file: string; env: Readonly<Record<string, string | undefined>> }) => Config;
+  values: Values;
+  env: Readonly<Record<string, string | undefined>>;
+  note: (text: string) => void;
+}): Promise<OpenedRedis<Config>> {
+  const configFile = textOf(values, "config");
+  const config = readConfig({ file: configFile ?? file, env });
+  const redis = await openRedis({
+    name,
+    option: textOf(values, "redis"),
+    configured: configFile === undefined ? undefined : config.redis,
+    environment: env["REDIS_URL"],
+    // A production machine has no npm start; what lies in .data there must not decide what is changed.
+    lookForDev: config.profile === "development",
+    fallback: config.redis,
+    note,
+  });
+  return { redis, config, json: values["json"] === true, close: () => redis.disconnect() };
+}
