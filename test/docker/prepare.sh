@@ -18,6 +18,13 @@ work=$(mktemp -d "$cache/making.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM
 
+# Read now: an npm install beside this may write the file anew. Its packages are known by their hashes, which stay the
+# same whatever else another npm writes into it; start-docker.ts finds them by the same name.
+mkdir "$work/packages"
+cp "$root/package.json" "$root/package-lock.json" "$work/packages/"
+hashes=$(grep -oE '"integrity": "[^"]+"' "$work/packages/package-lock.json" | LC_ALL=C sort | sha256sum | cut -c 1-16)
+packages=$cache/npm-$hashes
+
 # A Go that can build compose. One of 1.21 or newer fetches what its go.mod asks for by itself; for an older one, as
 # Debian's, the same module is fetched here (https://go.dev/doc/toolchain).
 find_go() {
@@ -62,11 +69,8 @@ if [ ! -e "$base" ]; then
   mv "$work/base.tar" "$base"
 fi
 
-packages=$cache/npm-$(sha256sum "$root/package-lock.json" | cut -c 1-16)
 if [ ! -d "$packages" ]; then
   echo "Fetching the packages of package-lock.json."
-  mkdir "$work/packages"
-  cp "$root/package.json" "$root/package-lock.json" "$work/packages/"
   (cd "$work/packages" && npm install --omit=dev --ignore-scripts --no-audit --no-fund --cache "$work/npm" >"$work/npm.log" 2>&1) ||
     { tail -n 20 "$work/npm.log"; exit 1; }
   rm -rf "$work/npm/_logs"

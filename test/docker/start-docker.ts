@@ -30,16 +30,23 @@ const howTo =
 /** What the tests need, or why they cannot be run here. In CI everything has to be there. */
 export async function findPrepared(): Promise<Prepared | { missing: string }> {
   const names = await readdir(cache).catch(() => []);
+  const absent: string[] = [];
   const find = (prefix: string) => {
     const name = names.find((candidate) => candidate.startsWith(prefix));
-    return name === undefined ? undefined : join(cache, name);
+    if (name === undefined) absent.push(prefix);
+    return join(cache, name ?? prefix);
   };
-  const lock = createHash("sha256").update(readFileSync(lockFile)).digest("hex").slice(0, 16);
-  const [compose, base, packages] = [find("docker-compose-v2"), find("base-"), find(`npm-${lock}`)];
-  if (compose === undefined || base === undefined || packages === undefined) {
-    return { missing: `${cache} does not have all that is needed; ${howTo}` };
-  }
+  const compose = find("docker-compose-v2");
+  const base = find("base-");
+  const packages = find(`npm-${hashPackages(readFileSync(lockFile, "utf8"))}`);
+  if (absent.length > 0) return { missing: `${cache} has no ${absent.join(", no ")}; ${howTo}` };
   return { compose, base, packages, dockerFolder: join(cache, "docker") };
+}
+
+/** prepare.sh's name for a lock file's packages: from their hashes alone, since npms differ in the rest that they write. */
+function hashPackages(lock: string): string {
+  const lines = (lock.match(/"integrity": "[^"]+"/g) ?? []).sort().map((line) => `${line}\n`);
+  return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 16);
 }
 
 /** Compose alone needs no daemon to read its file. */
