@@ -1,11 +1,11 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { createLimiter, type Limiter } from "../../gateway/limits/limiter.ts";
 import { createRedisClient, waitForRedis } from "../../lib/redis-client.ts";
+import { freePort } from "../dev/free-port.ts";
 
 /*
  * What limits cost and whether they hold, over three gateway processes and a Redis of its own:
@@ -187,16 +187,6 @@ async function startRedis(): Promise<{ port: number; stop(): Promise<void> }> {
       await ended;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }
 
 function pause(ms: number): Promise<void> {

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
  * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152), so that a server that
  * is started again finds its port as it left it.
  */
-const [portMin, portMax] = [20_000, 32_000];
+const [portMin, portMax] = [20_000, 26_000];
 const triesMax = 100;
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { freePort } from "../../scripts/dev/free-port.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 const probe = (name: string) => fileURLToPath(new URL(`../../docker/probes/${name}`, import.meta.url));

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { z } from "zod";
 import { runGenesis } from "../../genesis/run-genesis.ts";
-import { freePort } from "../../scripts/dev/free-port.ts";
 import { createCompose } from "../../scripts/network/docker/compose.ts";
 import { handOver } from "../../scripts/network/docker/hand-over.ts";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
 import { runNetwork } from "../../scripts/network/run-network.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { imageVariables } from "./build-images.ts";
 import type { DockerEnvironment } from "./start-docker.ts";
 

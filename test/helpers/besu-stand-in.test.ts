@@ -7,9 +7,9 @@ import t, { type Test } from "tap";
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { planNetwork } from "../../genesis/network-files.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
-import { freePort } from "../../scripts/dev/free-port.ts";
 import { besuArguments } from "../../scripts/network/native/besu-command.ts";
 import { startStandIn } from "./besu-stand-in/start-stand-in.ts";
+import { freePort } from "./free-port.ts";
 
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const { files } = planNetwork({

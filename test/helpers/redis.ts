@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { findProgram } from "../../scripts/dev/find-program.ts";
 import { type RunningRedis, startRedis as startServer } from "../../scripts/dev/start-redis.ts";
 import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import { freePort } from "./free-port.ts";
 import type { Teardown } from "./teardown.ts";
 
 export type RedisUnderTest = {
@@ -27,13 +28,15 @@ export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-redis-"));
   const watch = await startParentWatch();
 
-  async function launch(port?: number): Promise<RunningRedis> {
+  const port = await freePort();
+
+  async function launch(): Promise<RunningRedis> {
     const started = await startServer({
       program: program ?? "",
       env: process.env,
       folder,
       onLine: () => {},
-      ...(port === undefined ? {} : { port }),
+      port,
       onChild: ({ pid }) => watch.remember(pid),
     });
     if ("failed" in started) throw new Error(started.failed);
@@ -41,7 +44,7 @@ export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
   }
 
   let redis = await launch();
-  const { url, port } = redis;
+  const { url } = redis;
   const kill = async () => {
     redis.child.kill();
     await redis.child.ended;
@@ -65,7 +68,7 @@ export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
       await redis.child.stop({ withinMs: endWithinMs });
     },
     async restart() {
-      redis = await launch(port);
+      redis = await launch();
     },
   };
 }

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { z } from "zod";
-import { freePort } from "../../scripts/dev/free-port.ts";
 import { processIdentity } from "../../scripts/dev/process-identity.ts";
+import { freePort } from "../helpers/free-port.ts";
 
 export type DevPorts = {
   gateway: number;

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/dev/free-port.ts";
 import { askRedis } from "../../../scripts/dev/start-redis.ts";
+import { freePort } from "../../helpers/free-port.ts";
 import type { Teardown } from "../../helpers/teardown.ts";
 
 export type DurableRedis = {

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../free-port.ts";
 
 export type AnvilProcess = { url: string; kill: () => Promise<void> };
 
@@ -95,17 +95,6 @@ function anvilBinary(): string {
   const architecture = process.arch === "x64" ? "amd64" : process.arch;
   const platformPackage = `@foundry-rs/anvil-${process.platform}-${architecture}/package.json`;
   return join(dirname(launcher.resolve(platformPackage)), "bin", "anvil");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-  return address.port;
 }
 
 async function isAnvil(url: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { processIdentity } from "../../../scripts/dev/process-identity.ts";
 import type { ProgressView } from "../../../scripts/network/output/progress-view.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
 import { placeStandIn } from "../../helpers/besu-stand-in/place-stand-in.ts";
+import { claimPortBlock } from "../../helpers/free-port.ts";
 
 export type Outcome = { code: number; out: string; err: string };
 
@@ -133,10 +134,10 @@ export async function runningOf(pids: readonly (number | undefined)[]): Promise<
   return known.filter((_pid, index) => identities[index] !== undefined);
 }
 
-/** A base from which on five validators' ports are free, below those of outgoing connections. */
+/** A base from which on five validators' ports are free and no other test's, below those of outgoing connections. */
 export async function freePortBase(): Promise<number> {
   for (let tries = 1; tries <= 50; tries += 1) {
-    const base = 10_000 + 100 * Math.floor(Math.random() * 200);
+    const { base } = await claimPortBlock({ from: 10_000, to: 19_000 });
     const ports = [1, 2, 3, 4, 5].flatMap((number) =>
       [0, 1, 2, 3].map((offset) => base + 10 * number + offset),
     );

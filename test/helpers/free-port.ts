@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { isFree } from "../../scripts/dev/free-port.ts";
+
+/**
+ * Above what scripts/dev/free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from
+ * 32768): nobody else takes a port between the moment a test chooses it and the one its server listens, which is many
+ * seconds where `npm start` brings up everything, nor while a server is down and starts again.
+ */
+const [portMin, portMax] = [26_000, 32_000];
+const blockSize = 100;
+
+let current: Promise<PortBlock> | undefined;
+
+/** A loopback port that no other test gets, in whichever process, and on which nobody listens. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    current ??= claimPortBlock({ from: portMin, to: portMax });
+    const claimed = current;
+    const block = await claimed;
+    const port = block.next;
+    block.next += 1;
+    if (port < block.end) {
+      if (await isFree(port)) return port;
+    } else if (current === claimed) current = undefined;
+  }
+}
+
+/** Ports that belong to this process as long as it lives, besides `base`, which it listens on. `end` is not in it. */
+export type PortBlock = { readonly base: number; next: number; readonly end: number };
+
+/**
+ * Claims ports from a multiple of a hundred on, by listening on the first of them: the system ends that with the process,
+ * however it ends, so nothing is ever left behind.
+ */
+export async function claimPortBlock({ from, to }: { from: number; to: number }): Promise<PortBlock> {
+  const count = Math.floor((to - from) / blockSize);
+  const first = Math.floor(Math.random() * count);
+  for (let step = 0; step < count; step += 1) {
+    const base = from + blockSize * ((first + step) % count);
+    const claim = createServer().unref();
+    claim.listen({ port: base, host: "127.0.0.1", exclusive: true });
+    try {
+      await once(claim, "listening");
+    } catch {
+      continue;
+    }
+    return { base, next: base + 1, end: base + blockSize };
+  }
+  throw new Error(`each block of ports between ${from} and ${to} is taken`);
+}
