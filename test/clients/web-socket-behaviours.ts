@@ -25,7 +25,7 @@ export const webSocketBehaviours: readonly WebSocketBehaviour[] = [
   },
   {
     client: "viem",
-    heads: "watchBlocks",
+    heads: "watchBlockNumber",
     logs: "watchContractEvent",
     afterRestart: "connects and subscribes again by itself, once",
     tells: "SocketClosedError in onError",

@@ -101,11 +101,8 @@ const listeners: Record<WebSocketBehaviour["client"], (rig: Rig) => Promise<List
     const watches: (() => void)[] = [];
     const told = new Promise<string>((resolve) => {
       watches.push(
-        client.watchBlocks({
-          onBlock(block: { number: bigint | null } | undefined) {
-            // Whatever its type says, there is none where the connection ended while it was asked for.
-            if (block !== undefined) heads.push(Number(block.number));
-          },
+        client.watchBlockNumber({
+          onBlockNumber: (number) => heads.push(Number(number)),
           onError: ({ name }) => resolve(`${name} in onError`),
         }),
       );
