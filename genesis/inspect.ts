@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../lib/command-line/command.ts";
-import { fields, json, table } from "../lib/command-line/format.ts";
+import { count, fields, json, table } from "../lib/command-line/format.ts";
 import { tokens } from "../lib/tokens.ts";
 import type { GenesisCommand } from "./command.ts";
 import { type Inspection, inspectGenesis } from "./inspect/inspect-genesis.ts";
@@ -72,7 +72,7 @@ function facts(inspection: Inspection): (readonly [string, string])[] {
       "blocks",
       `every ${seconds(inspection.blockSeconds)}, rounds from ${seconds(inspection.requestTimeoutSeconds)}`,
     ],
-    ["gas limit", gasLimit === undefined ? "unknown" : gasLimit.toLocaleString("en-US")],
+    ["gas limit", gasLimit === undefined ? "unknown" : count(gasLimit)],
     ["forks", forks.map(({ name, at, unit }) => `${name} (${unit} ${at})`).join(", ") || "none since London"],
   ];
 }

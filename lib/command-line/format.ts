@@ -34,7 +34,7 @@ export function duration(lengthMs: number): string {
 }
 
 /** `600,000` */
-export function count(value: number): string {
+export function count(value: number | bigint): string {
   return value.toLocaleString("en-US");
 }
 

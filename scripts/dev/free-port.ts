@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
 /**
  * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152), so that a server that
@@ -22,14 +22,21 @@ export async function freePort(): Promise<number> {
 
 /** Whether nobody listens on a loopback port at the moment. */
 export async function isFree(port: number): Promise<boolean> {
+  const server = await listenAlone(port);
+  if (server === undefined) return false;
+  server.close();
+  await once(server, "close");
+  return true;
+}
+
+/** Listens on a loopback port, and shares it with nobody; undefined where it is taken. */
+export async function listenAlone(port: number): Promise<Server | undefined> {
   const server = createServer();
   server.listen({ port, host: "127.0.0.1", exclusive: true });
   try {
     await once(server, "listening");
+    return server;
   } catch {
-    return false;
+    return undefined;
   }
-  server.close();
-  await once(server, "close");
-  return true;
 }

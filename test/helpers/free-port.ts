@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { isFree } from "../../scripts/dev/free-port.ts";
+import { isFree, listenAlone } from "../../scripts/dev/free-port.ts";
 
 /**
  * Above what scripts/dev/free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from
@@ -38,13 +36,9 @@ export async function claimPortBlock({ from, to }: { from: number; to: number })
   const first = Math.floor(Math.random() * count);
   for (let step = 0; step < count; step += 1) {
     const base = from + blockSize * ((first + step) % count);
-    const claim = createServer().unref();
-    claim.listen({ port: base, host: "127.0.0.1", exclusive: true });
-    try {
-      await once(claim, "listening");
-    } catch {
-      continue;
-    }
+    const claim = await listenAlone(base);
+    if (claim === undefined) continue;
+    claim.unref();
     return { base, next: base + 1, end: base + blockSize };
   }
   throw new Error(`each block of ports between ${from} and ${to} is taken`);
