@@ -12,6 +12,8 @@ export type ClientAddress = {
    * value of `X-Forwarded-For`, several fields joined with commas.
    */
   of(request: { peer: string; forwardedFor: string | undefined }): string;
+  /** Whether the other end of a socket is a trusted proxy, which stands for many clients. */
+  isTrustedProxy(peer: string): boolean;
 };
 
 /**
@@ -41,6 +43,10 @@ export function createClientAddress({
         if (!isTrusted(address, trusted)) return address;
       }
       return address;
+    },
+    isTrustedProxy(peer) {
+      const address = normalizeAddress(peer);
+      return address !== undefined && isTrusted(address, trusted);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { createIsOwnHost, notOwnHost } from "./own-host.ts";
+import { problemDocument, problemType } from "./problem.ts";
 
 export type Readiness = { ready: boolean; degraded?: boolean; reasons: readonly string[] };
 
@@ -14,17 +16,21 @@ export type OpsServer = { host: string; port: number; stop(): Promise<void> };
  * - `GET /status` what the process knows of itself, as JSON
  * - `GET /metrics` Prometheus text format
  *
+ * They are answered to a `Host` of this server alone: loopback, the address that it listens on, one of `hosts`.
+ *
  * @throws Error where the port is taken.
  */
 export async function startOpsServer({
   host,
   port,
+  hosts,
   registry,
   readiness,
   status,
 }: {
   host: string;
   port: number;
+  hosts: readonly string[];
   registry: Registry;
   readiness: () => Readiness;
   status: () => object;
@@ -38,13 +44,16 @@ export async function startOpsServer({
     "/status": async () => json(200, status()),
     "/metrics": async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
   };
+  const isOwnHost = createIsOwnHost({ hosts });
   const server = createServer((request, response) => {
     const respond = ({ status, type, body }: { status: number; type: string; body: string }) => {
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
     };
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page === undefined) {
+    if (!isOwnHost(request)) {
+      respond(forbidden);
+    } else if (page === undefined) {
       respond(json(404, { detail: `Here are ${Object.keys(pages).join(", ")}` }));
     } else if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("Allow", "GET, HEAD");
@@ -74,6 +83,9 @@ function portOf(address: AddressInfo | string | null): number | undefined {
   return typeof address === "object" ? address?.port : undefined;
 }
 
-function json(status: number, value: object) {
-  return { status, type: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
+function json(status: number, value: object, type = "application/json") {
+  return { status, type, body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
+
+const refused = problemDocument({ condition: "forbidden", detail: `${notOwnHost} (ops.hosts)` });
+const forbidden = json(refused.status, refused, problemType);

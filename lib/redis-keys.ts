@@ -31,7 +31,22 @@ export const keyTeamsKey = "{keys}:teams";
  */
 export const keyVersionKey = "{keys}:version";
 
-/** Pub/sub channel: `{"version": n, "hash": "…"}` for a key, `{"version": n, "team": "…"}` for a team. */
+/**
+ * When the counting of the version began, in microseconds, and ` confirmed` behind it where an operator has said that
+ * what Redis holds is meant, though it held something else before. Written with the first version.
+ */
+export const keyHistoryKey = "{keys}:history";
+
+/**
+ * `<version> <when its history began> <records>` of keys that went missing, written by a gateway that had seen them, so
+ * that gateways which start later and the command line know of it. Gone when an operator has confirmed.
+ */
+export const keyLostKey = "{keys}:lost";
+
+/**
+ * Pub/sub channel: `{"version": n, "hash": "…"}` for a key, `{"version": n, "team": "…"}` for a team, `{"version": n,
+ * "all": true}` for what may concern all of them.
+ */
 export const keyChangesChannel = "{keys}:changes";
 
 /*
@@ -69,7 +84,9 @@ export function filterRowKey({ keyId, id }: { keyId: string; id: string }): stri
   return `{filters:${keyId}}:${id}`;
 }
 
-/** Sorted set of a key's filters by the time in milliseconds when they end unless used. */
+/**
+ * Sorted set of a key's filters, `<id>:<bytes of its criteria>`, by the time in milliseconds when they end unless used.
+ */
 export function filterIndexKey(keyId: string): string {
   return `{filters:${keyId}}:index`;
 }
@@ -110,6 +127,11 @@ export function faucetClaimKey(id: string): string {
   return `{faucet}:claim:${id}`;
 }
 
+/** Integer: attempts of `client:<address>` or `team:<name>` that were refused. Lifetime: `limits.refusalsWindowMs`. */
+export function faucetRefusalsKey(scope: string): string {
+  return `{faucet}:refusals:${scope}`;
+}
+
 /** List of the ids of claims that are not signed yet, oldest first. */
 export const faucetQueueKey = "{faucet}:queue";
 
@@ -125,7 +147,7 @@ export const faucetNonceKey = "{faucet}:nonce";
 /** Hash `genesisHash`, `wallet`: what nonce and claims belong to. */
 export const faucetChainKey = "{faucet}:chain";
 
-/** Hash `balanceWei`, `height`, `atMs`: what the leader saw of the wallet last. */
+/** Hash `balanceWei`, `height`, `atMs`, `waits` (why nothing is paid, or empty): what the leader saw of the wallet last. */
 export const faucetWalletKey = "{faucet}:wallet";
 
 /** The fencing number of the replica that pays; ends by itself when it is not renewed. */
@@ -155,3 +177,25 @@ export function faucetLimitKey(scope: string): string {
 export function faucetIdempotencyKey(hash: string): string {
   return `{faucet}:idempotency:${hash}`;
 }
+
+/*
+ * Calls that have ended a validator, and traces that run now, tag `{traces}`: whether a trace may begin is decided in one
+ * script. Owner: gateway/traces.
+ */
+
+/**
+ * Sorted set of the fingerprints of calls that a validator has ended with, by the time in milliseconds by Redis's clock
+ * when they are no longer refused. Lifetime: `deadlyCalls.refusedMs` after the last. Bounded in number.
+ */
+export const deadlyCallsKey = "{traces}:deadly";
+
+/** Integer: how many traces of a key have ended a validator. Lifetime: `deadlyCalls.refusedMs` after the last. */
+export function deadlyStrikesKey(keyId: string): string {
+  return `{traces}:strikes:${keyId}`;
+}
+
+/**
+ * Hash: a validator's address → `<token> <key's id> <end in milliseconds>` while it runs a trace. Fields end by themselves;
+ * lifetime: a day after the last trace.
+ */
+export const tracesRunningKey = "{traces}:running";

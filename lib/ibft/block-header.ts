@@ -1,5 +1,7 @@
-import { computeAddress, encodeRlp, keccak256, Signature, SigningKey, toBeHex } from "ethers";
+import { encodeRlp, toBeHex } from "ethers";
 import { z } from "zod";
+import { keccak256 } from "../keccak256.ts";
+import { recoverAddress } from "../recover-address.ts";
 import { decodeExtraData, type ExtraData, type ExtraDataPart, encodeExtraData } from "./extra-data.ts";
 
 /** A header as a validator's `eth_getBlockByNumber` gives it, checked. Hex strings in lower case. */
@@ -14,7 +16,7 @@ export type BlockHeader = {
   fields: readonly string[];
 };
 
-/** The order of the yellow paper, then of EIP-1559, 4895, 4844 (two) and 4788. */
+/** The order of the yellow paper, then of EIP-1559, 4895, 4844 (two), 4788 and 7685. */
 const fieldNames = [
   "parentHash",
   "sha3Uncles",
@@ -36,6 +38,7 @@ const fieldNames = [
   "blobGasUsed",
   "excessBlobGas",
   "parentBeaconBlockRoot",
+  "requestsHash",
 ] as const;
 const extraDataIndex = fieldNames.indexOf("extraData");
 
@@ -72,6 +75,7 @@ const headerSchema = z.object({
   blobGasUsed: quantity.optional(),
   excessBlobGas: quantity.optional(),
   parentBeaconBlockRoot: bytes.optional(),
+  requestsHash: bytes.optional(),
 });
 
 /** Reads a block of JSON-RPC, or says why it is no header of an IBFT 2.0 or QBFT chain. */
@@ -122,13 +126,15 @@ export function sealersOf(header: Hashed): ReadonlySet<string> {
 }
 
 function hashWith({ fields, extraData }: Hashed, part: ExtraDataPart): string {
-  return keccak256(encodeRlp(fields.with(extraDataIndex, encodeExtraData(extraData, part))));
+  const encoded = encodeRlp(fields.with(extraDataIndex, encodeExtraData(extraData, part)));
+  return `0x${Buffer.from(keccak256(bytesOf(encoded))).toString("hex")}`;
 }
 
-function signerOf(digest: string, seal: string): string | undefined {
-  try {
-    return computeAddress(SigningKey.recoverPublicKey(digest, Signature.from(seal))).toLowerCase();
-  } catch {
-    return undefined;
-  }
+/** Whose signature of `digest` a seal is; undefined where it is none. */
+export function signerOf(digest: string, seal: string): string | undefined {
+  return recoverAddress(bytesOf(digest), bytesOf(seal));
+}
+
+function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), "hex");
 }

@@ -55,7 +55,7 @@ export const labelCharsMax = 120;
 /** Also used as `{team:<name>}` in hash tags, so braces and spaces have no place in it. */
 export const teamNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const keyIdPattern = /^k_[0-9A-Za-z]{12}$/;
-const hashPattern = /^[0-9a-f]{64}$/;
+export const hashPattern = /^[0-9a-f]{64}$/;
 
 const limitSchema = z.int().min(1).max(limitPerMinuteMax);
 const originsSchema = z
@@ -89,7 +89,7 @@ export const teamSettingsSchema = z.strictObject({
 /** Unix milliseconds as a script can compare them; checked before, because a script that fails has written half. */
 export const timeMsSchema = z.int().min(0).max(8_640_000_000_000_000);
 
-const profileSchema = z.enum(["development", "production"]);
+export const profileSchema = z.enum(["development", "production"]);
 const timeSchema = z
   .string()
   .regex(/^\d{1,16}$/, "expected milliseconds")

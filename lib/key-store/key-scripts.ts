@@ -7,12 +7,18 @@ import { defineScript } from "./run-script.ts";
  * Commands are those of Redis 7.0, so that Valkey runs the same text.
  */
 
-/** Counts the version up and publishes what changed: `kind` is 'hash' or 'team'. */
-const announce = `
-local function announce(versionKey, channel, kind, name)
+/**
+ * Counts the version up and publishes what changed: `kind` is 'hash' or 'team'. The last two KEYS of a script that
+ * announces are the version and the history, which begins with the first version.
+ */
+export const announce = `
+local function announce(channel, kind, name)
+  local versionKey, historyKey = KEYS[#KEYS - 1], KEYS[#KEYS]
   if redis.call('EXISTS', versionKey) == 0 then
     local time = redis.call('TIME')
-    redis.call('SET', versionKey, time[1] .. string.format('%06d', time[2]))
+    local begunAt = time[1] .. string.format('%06d', time[2])
+    redis.call('SET', versionKey, begunAt)
+    redis.call('SET', historyKey, begunAt)
   end
   local version = string.format('%.0f', redis.call('INCR', versionKey))
   redis.call('PUBLISH', channel, '{"version":' .. version .. ',"' .. kind .. '":"' .. name .. '"}')
@@ -20,20 +26,23 @@ end
 `;
 
 /**
- * KEYS record, teams. Answers {fields of the record, settings of its team or false, Redis's time in milliseconds}.
+ * KEYS record, teams, version, history, lost. Answers {fields of the record or false, settings of its team or false,
+ * Redis's time in milliseconds, version, history, lost}: what is not there is told apart from what is there no more.
  * Expiry is judged by Redis's clock, so that a gateway whose clock is wrong serves the same keys as its neighbours.
  */
 export const findScript = defineScript(`
+local state = redis.call('MGET', KEYS[3], KEYS[4], KEYS[5])
 local fields = redis.call('HGETALL', KEYS[1])
-if #fields == 0 then return false end
+if #fields == 0 then return {false, false, false, state[1], state[2], state[3]} end
 local team = redis.call('HGET', KEYS[1], 'team')
 local time = redis.call('TIME')
 local settings = team and redis.call('HGET', KEYS[2], team)
-return {fields, settings, time[1] .. string.format('%03d', math.floor(time[2] / 1000))}
+local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
+return {fields, settings, now, state[1], state[2], state[3]}
 `);
 
 /**
- * KEYS record, ids, teams, version. ARGV channel, hash, id, team, records at most, then names and values of the record.
+ * KEYS record, ids, teams, version, history. ARGV channel, hash, id, team, records at most, then names and values of the record.
  * Changes nothing unless it answers 'created'.
  */
 export const createScript = defineScript(`${announce}
@@ -43,12 +52,12 @@ if redis.call('HEXISTS', KEYS[3], ARGV[4]) == 0 then return 'unknownTeam' end
 if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[5]) then return 'tooMany' end
 redis.call('HSET', KEYS[1], unpack(ARGV, 6))
 redis.call('HSET', KEYS[2], ARGV[3], ARGV[2])
-announce(KEYS[4], ARGV[1], 'hash', ARGV[2])
+announce(ARGV[1], 'hash', ARGV[2])
 return 'created'
 `);
 
 /**
- * KEYS record, new record, ids, version. ARGV channel, hash, new hash, new id, now, end of the overlap, expiry of the
+ * KEYS record, new record, ids, version, history. ARGV channel, hash, new hash, new id, now, end of the overlap, expiry of the
  * new key or '' for that of the old one, records at most. The new record is the old one but for what names the key.
  * Answers {'rotated', fields of the new record, fields of the old one}, {'alreadyRotated', id}, or {the reason}: the
  * records come in the same answer, because a secret whose record could not be read afterwards would be lost.
@@ -72,21 +81,21 @@ if newExpiry ~= '' then redis.call('HSET', KEYS[2], 'expiresAtMs', newExpiry) en
 redis.call('HSET', KEYS[3], newId, newHash)
 redis.call('HSET', KEYS[1], 'rotatedTo', newId)
 if endsByOverlap then redis.call('HSET', KEYS[1], 'expiresAtMs', overlapEnd) end
-announce(KEYS[4], channel, 'hash', newHash)
-announce(KEYS[4], channel, 'hash', hash)
+announce(channel, 'hash', newHash)
+announce(channel, 'hash', hash)
 return {'rotated', redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[1])}
 `);
 
-/** KEYS record, version. ARGV channel, hash, now. The first revocation's time stays. */
+/** KEYS record, version, history. ARGV channel, hash, now. The first revocation's time stays. */
 export const revokeScript = defineScript(`${announce}
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
 if redis.call('HSETNX', KEYS[1], 'revokedAtMs', ARGV[3]) == 0 then return 'alreadyRevoked' end
-announce(KEYS[2], ARGV[1], 'hash', ARGV[2])
+announce(ARGV[1], 'hash', ARGV[2])
 return 'revoked'
 `);
 
 /**
- * KEYS teams, version. ARGV channel, name, settings as they were read ('' for none), new settings, teams at most.
+ * KEYS teams, version, history. ARGV channel, name, settings as they were read ('' for none), new settings, teams at most.
  * Answers 'conflict' where somebody else has changed the team since it was read.
  */
 export const setTeamScript = defineScript(`${announce}
@@ -96,13 +105,13 @@ if (stored or '') ~= before then return 'conflict' end
 if stored == after then return 'unchanged' end
 if not stored and redis.call('HLEN', KEYS[1]) >= tonumber(teamsMax) then return 'tooMany' end
 redis.call('HSET', KEYS[1], name, after)
-announce(KEYS[2], channel, 'team', name)
+announce(channel, 'team', name)
 return stored and 'changed' or 'created'
 `);
 
 /**
- * Makes or corrects the record of a key out of a development configuration. KEYS record, ids, teams, version. ARGV
- * channel, hash, new id, now, team, settings of a new team, records at most, then names and values of what the
+ * Makes or corrects the record of a key out of a development configuration. KEYS record, ids, teams, version, history.
+ * ARGV channel, hash, new id, now, team, settings of a new team, records at most, then names and values of what the
  * configuration sets ('' where it sets nothing). A revocation stays, and so does the end of a rotation's overlap.
  * A record that an operator made is left as it is.
  */
@@ -115,7 +124,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
 elseif redis.call('HEXISTS', KEYS[1], 'seededFor') == 0 then
   return 'kept'
 end
-if redis.call('HSETNX', KEYS[3], team, teamSettings) == 1 then announce(KEYS[4], channel, 'team', team) end
+if redis.call('HSETNX', KEYS[3], team, teamSettings) == 1 then announce(channel, 'team', team) end
 local rotated = redis.call('HEXISTS', KEYS[1], 'rotatedTo') == 1
 local changed = false
 for index = 8, #ARGV, 2 do
@@ -127,16 +136,16 @@ for index = 8, #ARGV, 2 do
   end
 end
 if not changed then return 'unchanged' end
-announce(KEYS[4], channel, 'hash', hash)
+announce(channel, 'hash', hash)
 return 'seeded'
 `);
 
-/** KEYS record, ids, version. ARGV channel, hash. Takes out a seeded key, and no other. */
+/** KEYS record, ids, version, history. ARGV channel, hash. Takes out a seeded key, and no other. */
 export const unseedScript = defineScript(`${announce}
 local id, seededFor = unpack(redis.call('HMGET', KEYS[1], 'id', 'seededFor'))
 if not seededFor then return 'kept' end
 redis.call('DEL', KEYS[1])
 redis.call('HDEL', KEYS[2], id)
-announce(KEYS[3], ARGV[1], 'hash', ARGV[2])
+announce(ARGV[1], 'hash', ARGV[2])
 return 'removed'
 `);

@@ -1,6 +1,15 @@
 import type { Redis } from "ioredis";
 import { createApiKey, createKeyId, hashApiKey, type Profile } from "../api-key.ts";
-import { keyChangesChannel, keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../redis-keys.ts";
+import {
+  keyChangesChannel,
+  keyHistoryKey,
+  keyIdsKey,
+  keyLostKey,
+  keyRecordKey,
+  keyTeamsKey,
+  keyVersionKey,
+} from "../redis-keys.ts";
+import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";
 import {
   CorruptKeyRecordError,
   type KeyRecord,
@@ -12,6 +21,7 @@ import {
   type TeamSettings,
   timeMsSchema,
 } from "./key-record.ts";
+import { createKeyRestore } from "./key-restore.ts";
 import { createScript, findScript, revokeScript, rotateScript } from "./key-scripts.ts";
 import { runScript, type Script } from "./run-script.ts";
 import { type SeedKey, type SeedResult, seedKeys } from "./seed-keys.ts";
@@ -24,6 +34,14 @@ export type FoundKey = KeyRecord & {
   teamSettings: TeamSettings;
   /** Counted by Redis's clock from the moment of the answer; zero or below: has expired. Absent: never expires. */
   expiresInMs?: number;
+};
+
+/** Answer to a look-up, with what tells whether the keys of this Redis are those that were there before. */
+export type LookUp = {
+  key: FoundKey | undefined;
+  history: Omit<KeyHistory, "keys">;
+  /** What a gateway knew of before it went missing. */
+  lost: KeyHistory | undefined;
 };
 
 /** Records that may exist at once, revoked and expired ones included. */
@@ -65,6 +83,7 @@ export function createKeyStore({
 
   const store = {
     ...createTeamStore({ redis }),
+    ...createKeyRestore({ redis, keysMax }),
 
     /** Redis's time, or the injected clock's, in Unix milliseconds. */
     async nowMs(): Promise<number> {
@@ -74,16 +93,33 @@ export function createKeyStore({
     },
 
     /** One round trip. Finds revoked and expired keys too: `keyRefusal` judges them. */
-    async find(hash: string): Promise<FoundKey | undefined> {
-      const answer = await reading(hash, () => run(findScript, [keyRecordKey(hash), keyTeamsKey], []));
-      if (!Array.isArray(answer)) return undefined;
-      const [fields, settings, redisNowMs] = answer;
-      const record = parseKeyRecord(hash, Array.isArray(fields) ? fields : []);
-      const found: FoundKey = { ...record, teamSettings: parseTeamSettings(record.team, settings) };
+    async lookUp(hash: string): Promise<LookUp> {
+      const names = [keyRecordKey(hash), keyTeamsKey, keyVersionKey, keyHistoryKey, keyLostKey];
+      const answer = await reading(hash, () => run(findScript, names, []));
+      const [fields, settings, redisNowMs, version, history, lost] = Array.isArray(answer) ? answer : [];
+      const seen = { history: parseKeyHistory(version, history), lost: parseLostKeys(lost) };
+      if (!Array.isArray(fields)) return { key: undefined, ...seen };
+      const record = parseKeyRecord(hash, fields);
+      const key: FoundKey = { ...record, teamSettings: parseTeamSettings(record.team, settings) };
       if (record.expiresAtMs !== undefined) {
-        found.expiresInMs = record.expiresAtMs - (now === undefined ? Number(redisNowMs) : now());
+        key.expiresInMs = record.expiresAtMs - (now === undefined ? Number(redisNowMs) : now());
       }
-      return found;
+      return { key, ...seen };
+    },
+
+    /** The key alone. */
+    async find(hash: string): Promise<FoundKey | undefined> {
+      return (await store.lookUp(hash)).key;
+    },
+
+    /** Hands over the hashes of all records, some hundreds at a time. */
+    async eachHash(hear: (hash: string) => void): Promise<void> {
+      let cursor = "0";
+      do {
+        const [next, pairs] = await redis.hscan(keyIdsKey, cursor, "COUNT", listChunkSize);
+        for (let index = 1; index < pairs.length; index += 2) hear(pairs[index] ?? "");
+        cursor = next;
+      } while (cursor !== "0");
     },
 
     /** Throws a ZodError for settings that no key can have. The secret is in the answer and nowhere else. */
@@ -101,7 +137,7 @@ export function createKeyStore({
       };
       const outcome = await run(
         createScript,
-        [keyRecordKey(record.hash), keyIdsKey, keyTeamsKey, keyVersionKey],
+        [keyRecordKey(record.hash), keyIdsKey, keyTeamsKey, keyVersionKey, keyHistoryKey],
         [keyChangesChannel, record.hash, record.id, record.team, keysMax, ...flat(keyRecordToFields(record))],
       );
       return outcome === "created" ? { outcome, secret, key: record } : refused(outcome, createRefusals);
@@ -154,7 +190,7 @@ export function createKeyStore({
       const expiry = expiresAtMs === undefined ? "" : timeMsSchema.parse(expiresAtMs);
       const answer = await run(
         rotateScript,
-        [keyRecordKey(old.hash), keyRecordKey(newHash), keyIdsKey, keyVersionKey],
+        [keyRecordKey(old.hash), keyRecordKey(newHash), keyIdsKey, keyVersionKey, keyHistoryKey],
         [keyChangesChannel, old.hash, newHash, createKeyId(random), nowMs, endMs, expiry, keysMax],
       );
       const [outcome, next, previous] = Array.isArray(answer) ? answer : [];
@@ -178,7 +214,7 @@ export function createKeyStore({
       const outcome: unknown = await reading(hash, async () =>
         run(
           revokeScript,
-          [keyRecordKey(hash), keyVersionKey],
+          [keyRecordKey(hash), keyVersionKey, keyHistoryKey],
           [keyChangesChannel, hash, await store.nowMs()],
         ),
       );

@@ -1,6 +1,13 @@
 import type { Redis } from "ioredis";
 import { checkApiKey, createKeyId, hashApiKey, type Profile } from "../api-key.ts";
-import { keyChangesChannel, keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../redis-keys.ts";
+import {
+  keyChangesChannel,
+  keyHistoryKey,
+  keyIdsKey,
+  keyRecordKey,
+  keyTeamsKey,
+  keyVersionKey,
+} from "../redis-keys.ts";
 import {
   type KeyRecord,
   keyRecordToFields,
@@ -64,7 +71,7 @@ export async function seedKeys({
     const outcome = await runScript({
       redis,
       script: seedScript,
-      keys: [keyRecordKey(hash), keyIdsKey, keyTeamsKey, keyVersionKey],
+      keys: [keyRecordKey(hash), keyIdsKey, keyTeamsKey, keyVersionKey, keyHistoryKey],
       args: [
         keyChangesChannel,
         hash,
@@ -87,7 +94,7 @@ export async function seedKeys({
     const outcome = await runScript({
       redis,
       script: unseedScript,
-      keys: [keyRecordKey(hash), keyIdsKey, keyVersionKey],
+      keys: [keyRecordKey(hash), keyIdsKey, keyVersionKey, keyHistoryKey],
       args: [keyChangesChannel, hash],
     });
     if (outcome === "removed") result.removed += 1;

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { keyChangesChannel, keyTeamsKey, keyVersionKey } from "../redis-keys.ts";
+import { keyChangesChannel, keyHistoryKey, keyTeamsKey, keyVersionKey } from "../redis-keys.ts";
 import {
   CorruptKeyRecordError,
   parseTeamSettings,
@@ -36,7 +36,7 @@ export function createTeamStore({ redis }: { redis: Redis }) {
         const outcome = await runScript({
           redis,
           script: setTeamScript,
-          keys: [keyTeamsKey, keyVersionKey],
+          keys: [keyTeamsKey, keyVersionKey, keyHistoryKey],
           args: [keyChangesChannel, team.name, before ?? "", JSON.stringify(team), teamsMax],
         });
         if (outcome === "created" || outcome === "changed" || outcome === "unchanged")

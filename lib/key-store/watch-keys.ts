@@ -1,6 +1,14 @@
 import type { Redis, RedisOptions } from "ioredis";
 import { z } from "zod";
-import { keyChangesChannel, keyVersionKey } from "../redis-keys.ts";
+import { keyChangesChannel, keyHistoryKey, keyIdsKey, keyLostKey, keyVersionKey } from "../redis-keys.ts";
+import {
+  type KeyHistory,
+  type KeyLoss,
+  keyHistoryToText,
+  keyLoss,
+  parseKeyHistory,
+  parseLostKeys,
+} from "./key-history.ts";
 
 export type KeyChangeHandlers = {
   /** The record of this key changed, or there is one now where there was none. */
@@ -9,6 +17,11 @@ export type KeyChangeHandlers = {
   onTeamChange: (team: string) => void;
   /** Something may have changed unheard: whatever is remembered must be asked again before it is trusted. */
   onVersionGap: () => void;
+  /**
+   * Keys that were there are missing: told at each look at Redis for as long as that is so, and once with `undefined`
+   * when it is over. `known` is what is missing.
+   */
+  onLoss?: (loss: KeyLoss | undefined, known: KeyHistory | undefined) => void;
 };
 
 export type KeyWatch = {
@@ -17,6 +30,12 @@ export type KeyWatch = {
    * the question and after the answer: else a change may have passed it on the way, on the other connection.
    */
   version: () => number;
+  /** The keys that were there last, as far as none have gone missing since. */
+  known: () => KeyHistory | undefined;
+  /** What is missing now, by the last look. */
+  loss: () => KeyLoss | undefined;
+  /** Looks at Redis now, because something else seems to have gone missing. */
+  look: () => void;
   /** Whether changes are heard at this moment. */
   subscribed: () => boolean;
   /** Ends the watch and its connection. */
@@ -26,6 +45,7 @@ export type KeyWatch = {
 const changeSchema = z.union([
   z.object({ version: z.int(), hash: z.string() }),
   z.object({ version: z.int(), team: z.string() }),
+  z.object({ version: z.int(), all: z.literal(true) }),
 ]);
 
 const retryDelayMsMax = 1_000;
@@ -44,6 +64,7 @@ export function watchKeys({
   onChange,
   onTeamChange,
   onVersionGap,
+  onLoss = () => {},
   checkIntervalMs = 2_000,
   commandTimeoutMs = 1_000,
 }: KeyChangeHandlers & {
@@ -55,6 +76,9 @@ export function watchKeys({
   let version = 0;
   let subscribed = false;
   let checking = false;
+  let checkAgain = false;
+  let known: KeyHistory | undefined;
+  let loss: KeyLoss | undefined;
   let stopped = false;
 
   const overrides: RedisOptions = {
@@ -83,7 +107,7 @@ export function watchKeys({
   async function subscribe() {
     try {
       await connection.subscribe(keyChangesChannel);
-      version = await readVersion();
+      version = await readHistory();
       subscribed = true;
       onVersionGap();
     } catch {
@@ -95,17 +119,21 @@ export function watchKeys({
     const change = readChange(text);
     const next = change?.version === version + 1;
     if (change !== undefined) version = change.version;
-    if (change === undefined || !next) onVersionGap();
+    if (next && loss === undefined && known?.version === version - 1) known = { ...known, version };
+    if (change === undefined || !next || "all" in change) onVersionGap();
     else if ("hash" in change) onChange(change.hash);
     else onTeamChange(change.team);
+    // What is known of the keys must be what was there last, also where Redis is emptied a moment from now.
+    void check();
   }
 
   async function check() {
+    checkAgain = checking;
     if (!subscribed || checking) return;
     checking = true;
     const before = version;
     try {
-      const stored = await readVersion();
+      const stored = await readHistory();
       // A message that came right behind the answer may have been heard already: then it lies between the two.
       if (stored < before || stored > version) {
         version = stored;
@@ -115,11 +143,29 @@ export function watchKeys({
       reconnect();
     } finally {
       checking = false;
+      if (checkAgain) void check();
     }
   }
 
-  async function readVersion(): Promise<number> {
-    return Number((await connection.get(keyVersionKey)) ?? 0);
+  /** Answers the version, after judging whether it is that of the keys that were there before. */
+  async function readHistory(): Promise<number> {
+    // A message that comes right behind the answer is heard before the answer is judged.
+    const knownBefore = known;
+    const [keys, [versionText, historyText, lostText]] = await Promise.all([
+      connection.hlen(keyIdsKey),
+      connection.mget(keyVersionKey, keyHistoryKey, keyLostKey),
+    ]);
+    const seen = { ...parseKeyHistory(versionText, historyText), keys };
+    const lost = parseLostKeys(lostText);
+    const before = loss;
+    loss = keyLoss({ known: knownBefore, lost, seen });
+    const missing = lost ?? known;
+    if (loss === undefined) known = known === knownBefore ? seen : { ...seen, version };
+    // Told to those that start later, and to the command line. It need not arrive: each look tries again.
+    else if (lost === undefined && missing !== undefined)
+      connection.set(keyLostKey, keyHistoryToText(missing), "NX").catch(() => {});
+    if (loss !== undefined || before !== undefined) onLoss(loss, missing);
+    return seen.version;
   }
 
   /** Begins anew after a failed command, whose answer could still come and be taken for a later one's. */
@@ -130,6 +176,9 @@ export function watchKeys({
 
   return {
     version: () => version,
+    known: () => known,
+    loss: () => loss,
+    look: () => void check(),
     subscribed: () => subscribed,
     stop() {
       stopped = true;

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import { normalizeAddress } from "./client-address.ts";
+
+/** Whether the `Host` of a request means the server that it came to. */
+export type IsOwnHost = (request: Pick<IncomingMessage, "headers" | "socket">) => boolean;
+
+/**
+ * For servers that answer whoever reaches them, on a loopback or private network. A browser there reaches them too, and
+ * a page of a domain whose address was changed to the server's (DNS rebinding) is of the same origin as what it asks: it
+ * sends what it wants and reads the answer, and is told by its Host alone. So a Host has to be loopback, the address
+ * that the connection came to, or one of `hosts`. The port is not looked at: it may be a forwarded one.
+ */
+export function createIsOwnHost({ hosts }: { hosts: readonly string[] }): IsOwnHost {
+  const names = new Set(hosts.map((name) => name.toLowerCase()));
+  return ({ headers, socket }) => {
+    const [, name = ""] = hostPattern.exec(headers.host?.toLowerCase() ?? "") ?? [];
+    if (name === "localhost" || names.has(name)) return true;
+    const address = normalizeAddress(name.replace(/^\[|\]$/g, ""));
+    if (address === undefined) return false;
+    return loopback.test(address) || address === normalizeAddress(socket.localAddress ?? "");
+  };
+}
+
+const hostPattern = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/;
+/** As `normalizeAddress` spells them. */
+const loopback = /^(?:127\.\d+\.\d+\.\d+|(?:0+:){7}0*1)$/;
+
+/** Names in a configuration: a list, or one value with commas. */
+export const hostNames = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()) : value),
+  z
+    .array(z.string())
+    .transform((names) => names.filter((name) => name !== ""))
+    .pipe(
+      z
+        .array(
+          z.string().regex(/^(?:[a-zA-Z0-9_.-]{1,253}|\[[0-9a-fA-F:.]+\])$/, {
+            error: "a host's name without port, such as gateway or ops.example, was expected",
+          }),
+        )
+        .max(64),
+    ),
+);
+
+export const notOwnHost =
+  "The Host is not this server's: use http://127.0.0.1 or http://localhost, or add the name to its configuration";
