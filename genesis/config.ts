@@ -52,8 +52,8 @@ const holder = (tokens: number) =>
 const ipv4 = z
   .ipv4("an IPv4 address such as 172.28.84.11 was expected")
   .refine(
-    (text) => Number(text.split(".")[3]) + validatorsMax <= 255,
-    `the last part must leave room for ${validatorsMax} validators (at most ${255 - validatorsMax})`,
+    (text) => Number(text.split(".")[3]) + validatorsMax < 255,
+    `the last part must leave room for ${validatorsMax} validators and a trace node (at most ${254 - validatorsMax})`,
   );
 
 const nodeSchema = z
@@ -67,7 +67,7 @@ const nodeSchema = z
     traceFilterBlocksMax: bounded(1, 1_000_000).default(1000),
     blockSelectionPercent: bounded(1, 100).default(75),
     peerAllowlist: z.boolean().default(false),
-    javaMemoryMb: bounded(256, 65_536).default(512),
+    javaMemoryMb: bounded(256, 65_536).default(1024),
     moreOptions: z
       .record(
         z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]*$/, "an option's name without -- was expected"),
@@ -109,6 +109,12 @@ const configSchema = z
       })
       .prefault({}),
     node: nodeSchema,
+    traceNode: z
+      .strictObject({
+        enabled: z.boolean().default(false),
+        javaMemoryMb: bounded(256, 65_536).default(2048),
+      })
+      .prefault({}),
     containers: z
       .strictObject({
         firstAddress: ipv4.default("172.28.84.11"),

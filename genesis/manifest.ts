@@ -4,11 +4,22 @@ import { z } from "zod";
 
 /** What a network's folder says of itself, in network.json: for whoever runs it. */
 export type Manifest = z.output<typeof manifestSchema>;
-export type ValidatorPlace = Omit<Manifest["validators"][number], "address" | "nodeId">;
+/** What a node's configuration needs to know of where it is. */
+export type NodePlace = Omit<Manifest["validators"][number], "address" | "nodeId">;
 
 export const manifestName = "network.json";
 
 const port = z.int().min(1).max(65_535);
+
+const nodeShape = {
+  address: z.string().regex(/^0x[0-9a-f]{40}$/),
+  nodeId: z.string().regex(/^[0-9a-f]{128}$/),
+  /** Its address and ports as a container. */
+  host: z.ipv4(),
+  peerPort: port,
+  httpPort: port,
+  metricsPort: port,
+};
 
 const manifestSchema = z.strictObject({
   chainId: z.int().positive(),
@@ -22,16 +33,14 @@ const manifestSchema = z.strictObject({
       z.strictObject({
         /** `validator-1`, also the name of its folder. */
         name: z.string().regex(/^validator-[1-9]\d*$/),
-        address: z.string().regex(/^0x[0-9a-f]{40}$/),
-        nodeId: z.string().regex(/^[0-9a-f]{128}$/),
-        /** Its address and ports as a container. */
-        host: z.ipv4(),
-        peerPort: port,
-        httpPort: port,
-        metricsPort: port,
+        ...nodeShape,
       }),
     )
     .min(1),
+  /** A node that validates nothing and runs traces, where there is one. */
+  traceNode: z
+    .strictObject({ name: z.literal("trace-node"), ...nodeShape, javaMemoryMb: z.int().positive() })
+    .optional(),
 });
 
 /** How Besu is told of a node: https://besu.hyperledger.org/public-networks/concepts/node-keys#enode-url */

@@ -1,13 +1,14 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { walletConfiguration } from "../lib/network.ts";
 import { composeEnvironment } from "./compose-environment.ts";
 import type { NetworkConfig } from "./config.ts";
 import { genesisBlock } from "./genesis-block.ts";
 import { createGenesis, type GenesisAccount } from "./genesis-file.ts";
 import { developmentAccounts } from "./known-accounts.ts";
-import { enode, type Manifest, manifestName } from "./manifest.ts";
+import { enode, type Manifest, manifestName, type NodePlace } from "./manifest.ts";
 import { nodeConfig } from "./node-config.ts";
 import type { NodeKey } from "./node-key.ts";
+import { operatorKeyFile, operatorPublicKeyFile } from "./operator-token.ts";
 import { writeToml } from "./toml.ts";
 
 /** `path` counts from the network's folder. */
@@ -31,6 +32,7 @@ export function planNetwork({
   createKey: () => NodeKey;
 }): NetworkPlan {
   const keys = Array.from({ length: config.validators }, createKey);
+  const traceKey = config.traceNode.enabled ? createKey() : undefined;
   const accounts = fundedAccounts({ config, createKey });
   const genesis = createGenesis({
     ...config,
@@ -39,10 +41,16 @@ export function planNetwork({
   });
   const hash = genesisBlock(genesis)?.hash;
   if (hash === undefined) throw new Error("the genesis file that was just made cannot be read");
-  const manifest = describe({ config, keys, hash });
+  const manifest = describe({ config, keys, traceKey, hash });
   const enodes = manifest.validators.map(({ nodeId, host, peerPort }) =>
     enode({ nodeId, host, port: peerPort }),
   );
+  // It looks for the validators, which need not know of it beforehand, only let it in.
+  const { traceNode } = manifest;
+  const allowed =
+    traceNode === undefined
+      ? enodes
+      : [...enodes, enode({ nodeId: traceNode.nodeId, host: traceNode.host, port: traceNode.peerPort })];
   return {
     manifest,
     accounts,
@@ -54,12 +62,14 @@ export function planNetwork({
       { path: "static-nodes.json", content: json(enodes) },
       {
         path: "permissions_config.toml",
-        content: writeToml([{ comment: "Who may be a peer", values: { "nodes-allowlist": enodes } }]),
+        content: writeToml([{ comment: "Who may be a peer", values: { "nodes-allowlist": allowed } }]),
       },
       { path: "wallet.json", content: json(walletFile(config)) },
       { path: "compose.env", content: composeEnvironment(manifest) },
       ...serviceSecrets(),
-      ...manifest.validators.flatMap((place, index) => validatorFiles({ config, place, key: keys[index] })),
+      ...operatorKeys(),
+      ...manifest.validators.flatMap((place, index) => nodeFiles({ config, place, key: keys[index] })),
+      ...(traceNode === undefined ? [] : nodeFiles({ config, place: traceNode, key: traceKey })),
       ...accounts.flatMap(({ name, key }) => (key === undefined ? [] : keyFile(`accounts/${name}.key`, key))),
     ],
   };
@@ -68,14 +78,25 @@ export function planNetwork({
 function describe({
   config,
   keys,
+  traceKey,
   hash,
 }: {
   config: NetworkConfig;
   keys: readonly NodeKey[];
+  traceKey: NodeKey | undefined;
   hash: string;
 }): Manifest {
   const { containers } = config;
   const [a, b, c, first] = containers.firstAddress.split(".");
+  /** Counted up from the first validator; the trace node comes behind the last. */
+  const node = ({ address, nodeId }: NodeKey, index: number) => ({
+    address,
+    nodeId,
+    host: [a, b, c, Number(first) + index].join("."),
+    peerPort: containers.peerPort,
+    httpPort: containers.httpPort,
+    metricsPort: containers.metricsPort,
+  });
   return {
     chainId: config.chainId,
     consensus: config.consensus,
@@ -83,25 +104,26 @@ function describe({
     blockSeconds: config.blockSeconds,
     requestTimeoutSeconds: config.requestTimeoutSeconds,
     javaMemoryMb: config.node.javaMemoryMb,
-    validators: keys.map(({ address, nodeId }, index) => ({
-      name: `validator-${index + 1}`,
-      address,
-      nodeId,
-      host: [a, b, c, Number(first) + index].join("."),
-      peerPort: containers.peerPort,
-      httpPort: containers.httpPort,
-      metricsPort: containers.metricsPort,
-    })),
+    validators: keys.map((key, index) => ({ name: `validator-${index + 1}`, ...node(key, index) })),
+    ...(traceKey === undefined
+      ? {}
+      : {
+          traceNode: {
+            name: "trace-node",
+            ...node(traceKey, keys.length),
+            javaMemoryMb: config.traceNode.javaMemoryMb,
+          },
+        }),
   };
 }
 
-function validatorFiles({
+function nodeFiles({
   config,
   place,
   key,
 }: {
   config: NetworkConfig;
-  place: Manifest["validators"][number];
+  place: NodePlace;
   key: NodeKey | undefined;
 }): NetworkFile[] {
   return [
@@ -122,6 +144,19 @@ function serviceSecrets(): NetworkFile[] {
     secret("redis-url", `redis://:${password()}@redis:6379`),
     secret("redis-faucet-url", `redis://:${password()}@redis-faucet:6379`),
     secret("grafana-password", password()),
+  ];
+}
+
+/** RSA, since Besu takes RS256 unless it is told otherwise. */
+function operatorKeys(): NetworkFile[] {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  return [
+    { path: operatorKeyFile, content: privateKey, secret: true },
+    { path: operatorPublicKeyFile, content: publicKey },
   ];
 }
 

@@ -1,17 +1,19 @@
 import type { NetworkConfig } from "./config.ts";
-import type { ValidatorPlace } from "./manifest.ts";
+import type { NodePlace } from "./manifest.ts";
+import { openMethods, traceMethods } from "./open-methods.ts";
 import type { TomlGroup, TomlValue } from "./toml.ts";
 
-/** Where a validator's container has its files; docker/ mounts them there. */
+/** Where a node's container has its files; docker/ mounts them there. */
 export const containerPaths = {
   data: "/var/lib/besu",
   genesis: "/etc/besu/genesis.json",
   staticNodes: "/etc/besu/static-nodes.json",
   key: "/etc/besu/key",
   permissions: "/etc/besu/permissions_config.toml",
+  operatorKey: "/etc/besu/operator.pub.pem",
 } as const;
 
-/** What the gateway needs, and nothing that changes a node or who belongs to the network. */
+/** The families that the gateway needs. They also have methods that change a node or who belongs to the network. */
 const apis = ["ETH", "NET", "WEB3", "TXPOOL", "DEBUG", "TRACE"];
 const requestBytesMax = 5 * 1024 * 1024;
 /** Static nodes do not count, so this is room for what an operator connects by hand. */
@@ -23,7 +25,7 @@ const bonsaiBlocks = 512;
  * Besu 26.8.0, and defaults change between releases. What is run as a process of this machine overrides addresses,
  * ports and paths on the command line (scripts/network/native) and shares the rest.
  */
-export function nodeConfig({ config, place }: { config: NetworkConfig; place: ValidatorPlace }): TomlGroup[] {
+export function nodeConfig({ config, place }: { config: NetworkConfig; place: NodePlace }): TomlGroup[] {
   const { node } = config;
   return [
     {
@@ -64,6 +66,8 @@ export function nodeConfig({ config, place }: { config: NetworkConfig; place: Va
         "min-priority-fee": 0,
         "target-gas-limit": config.gasLimit,
         "tx-pool": "layered",
+        // What waits is kept over a restart. `recover` restarts all nodes, and nobody else has what was taken in a stall.
+        "tx-pool-enable-save-restore": true,
         // As a share, since Besu refuses milliseconds (block-txs-selection-max-time) where no proof of stake is to come.
         // 26.8.0 itself heeds this only before Shanghai and takes up to 5 s under load; 26.8.1 heeds it always
         // (https://github.com/besu-eth/besu/issues/11005).
@@ -103,17 +107,21 @@ function storage(kind: NetworkConfig["node"]["storage"]): TomlGroup {
   };
 }
 
-function rpc({ config, place }: { config: NetworkConfig; place: ValidatorPlace }): TomlGroup[] {
+function rpc({ config, place }: { config: NetworkConfig; place: NodePlace }): TomlGroup[] {
   const { node } = config;
   // Besu knows the consensus's methods by its name: IBFT for IBFT 2.0.
   const allApis = [...apis, config.consensus === "ibft2" ? "IBFT" : "QBFT"];
+  const isTraceNode = place.name === "trace-node";
+  const open = config.traceNode.enabled && !isTraceNode ? openMethods : [...openMethods, ...traceMethods];
   const http: Record<string, TomlValue> = {
     "rpc-http-enabled": true,
     "rpc-http-host": place.host,
     "rpc-http-port": place.httpPort,
     "rpc-http-api": allApis,
     "rpc-http-cors-origins": ["none"],
-    "rpc-http-authentication-enabled": false,
+    "rpc-http-authentication-enabled": true,
+    "rpc-http-authentication-jwt-public-key-file": containerPaths.operatorKey,
+    "rpc-http-api-methods-no-auth": open,
     "rpc-http-max-active-connections": node.httpConnectionsMax,
     "rpc-http-max-batch-size": node.httpBatchItemsMax,
     "rpc-http-max-request-content-length": requestBytesMax,
@@ -123,13 +131,15 @@ function rpc({ config, place }: { config: NetworkConfig; place: ValidatorPlace }
     "rpc-ws-host": place.host,
     "rpc-ws-port": place.httpPort + 1,
     "rpc-ws-api": allApis,
-    "rpc-ws-authentication-enabled": false,
+    "rpc-ws-authentication-enabled": true,
+    "rpc-ws-authentication-jwt-public-key-file": containerPaths.operatorKey,
+    "rpc-ws-api-methods-no-auth": open,
     "rpc-ws-max-active-connections": node.webSocketConnectionsMax,
   };
   return [
     {
       comment:
-        "JSON-RPC: on the validators' own network only, which nobody but the gateway's side can reach.",
+        "JSON-RPC: on the validators' own network only, which nobody but the gateway's side can reach. Methods that are not\nlisted as …-no-auth take a token of the operator's: npm run network -- rpc makes one.",
       values: { "host-allowlist": ["localhost", "127.0.0.1", place.host, place.name], ...http, ...ws },
     },
     {

@@ -4,11 +4,12 @@ import { ConfigError } from "../lib/read-config.ts";
 import { type CommandInput, commonOptions, type GenesisCommand } from "./command.ts";
 import { initCommand } from "./init.ts";
 import { inspectCommand } from "./inspect.ts";
+import { keystoreCommand } from "./keystore.ts";
 
 const program: Program<GenesisCommand> = {
   invocation: "npm run genesis --",
   commonOptions,
-  commands: [initCommand, inspectCommand],
+  commands: [initCommand, inspectCommand, keystoreCommand],
 };
 
 /**

@@ -16,10 +16,15 @@ export function stateRoot(accounts: readonly StateAccount[]): string {
     path: keccak256(address).slice(2),
     value: encodeRlp([scalar(nonce), scalar(balanceWei), emptyRoot, keccak256(code)]),
   }));
-  return keccak256(encodeRlp(nodeOf(entries, 0)));
+  return treeRoot(entries);
 }
 
 type Entry = { path: string; value: string };
+
+/** The root of a tree: paths are digits without 0x, all of one length; values are RLP. */
+export function treeRoot(entries: readonly Entry[]): string {
+  return entries.length === 0 ? emptyRoot : keccak256(encodeRlp(nodeOf(entries, 0)));
+}
 
 function nodeOf(entries: readonly Entry[], depth: number): RlpStructuredData {
   const [first] = entries;
