@@ -8,7 +8,10 @@ import type { Refusal } from "./refusal.ts";
 export type ByteText = string;
 
 /** One call of a request on its way, in the request's order. `idText` undefined: a notification. */
-export type Call = { idText: ByteText | undefined } & (CallToForward | { kind: "refused"; refusal: Refusal });
+export type Call = { idText: ByteText | undefined } & (CallToForward | RefusedCall);
+
+/** `bytes`: what was read of it before it was refused, where that can be much. */
+export type RefusedCall = { kind: "refused"; refusal: Refusal; bytes?: number };
 
 export type CallToForward = {
   kind: "forward";

@@ -3,13 +3,19 @@ import { z } from "zod";
 import { checkApiKey } from "../lib/api-key.ts";
 import { createClientAddress } from "../lib/client-address.ts";
 import { network } from "../lib/network.ts";
+import { hostNames } from "../lib/own-host.ts";
 import { readConfig } from "../lib/read-config.ts";
+import { answerSettingsSchema } from "./answer-budget/answer-settings.ts";
+import { namedUpstreams } from "./named-upstreams.ts";
+import { deadlyCallSettingsSchema, traceSettingsSchema } from "./traces/trace-settings.ts";
 import { poolSettingsSchema } from "./upstream/pool/pool-settings.ts";
 import { webSocketSettingsSchema } from "./websocket/web-socket-settings.ts";
 
 export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
 export type ConfiguredKey = GatewayConfig["keys"][number];
 export type GatewayLimits = GatewayConfig["limits"];
+export type ConnectionSettings = GatewayConfig["connections"];
+export type BodySettings = GatewayConfig["bodies"];
 
 /**
  * Reads `config/gateway.yaml` or another file of its shape. `profile` overrides what the file says.
@@ -55,21 +61,6 @@ const url = (protocols: readonly string[]) =>
     error: `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")} was expected`,
   });
 
-const upstreams = z.preprocess(
-  (value) =>
-    typeof value === "string"
-      ? value
-          .split(",")
-          .map((part) => part.trim())
-          .filter((part) => part !== "")
-      : value,
-  z
-    .array(url(["http:", "https:"]))
-    .min(1, "at least one validator's address was expected")
-    .max(64)
-    .refine((list) => new Set(list).size === list.length, "an address stands here twice"),
-);
-
 const genesisExpected = "a block's hash (0x and 64 hexadecimal digits) was expected, or nothing";
 const addressRangeExpected = "an address or a CIDR range such as 10.0.0.0/8 was expected";
 
@@ -109,16 +100,26 @@ const tlsSchema = z
   })
   .transform((files) => (files.certFile === "" ? undefined : files));
 
+const mebibyte = 1024 * 1024;
+const heldBytes = bounded(64 * 1024 * mebibyte);
+
 const configSchema = z
   .strictObject({
     profile: profileSchema.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(8540),
-    ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(9540) }).prefault({}),
+    ops: z
+      .strictObject({
+        host: z.string().default("127.0.0.1"),
+        port: port.default(9540),
+        hosts: hostNames.default([]),
+      })
+      .prefault({}),
     tls: tlsSchema.optional(),
     redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(250),
-    upstreams,
+    upstreams: namedUpstreams({ min: 1, prefix: "validator" }),
+    traceUpstreams: namedUpstreams({ min: 0, prefix: "trace-node" }).default([]),
     newHeads: z.enum(["auto", "none"]).default("auto"),
     chainId: z.int().min(1).default(network.chainId),
     genesisHash: z
@@ -142,15 +143,45 @@ const configSchema = z
         requestsPerMinute: bounded(1_000_000_000).optional(),
         bodyBytesMax: bounded(64 * 1024 * 1024).default(1024 * 1024),
         bodyTimeoutMs: bounded(30_000).default(20_000),
+        chunkedBodies: z.enum(["take", "refuse"]).default("take"),
+        chunkedStallMs: bounded(30_000).default(1000),
         batchItemsMax: bounded(1000).default(100),
         depthMax: bounded(500).default(64),
+        transactionBytesMax: bounded(16 * 1024 * 1024).default(128 * 1024),
         requestsInFlightMax: bounded(1_000_000).default(10_000),
+      })
+      .prefault({}),
+    keyLookUps: z
+      .strictObject({
+        unknownPerSecondMax: bounded(1_000_000).default(500),
+        refusedPerSecondMax: bounded(1_000_000).default(10),
+        unknownKeysMax: bounded(1_000_000).default(10_000),
+        failuresPerSecondMax: bounded(1_000_000).default(500),
+      })
+      .prefault({}),
+    connections: z
+      .strictObject({
+        max: bounded(1_000_000).default(10_000),
+        perAddressMax: bounded(1_000_000).default(1000),
+      })
+      .prefault({}),
+    bodies: z
+      .strictObject({
+        readingMax: bounded(1_000_000).default(2000),
+        readingPerKeyMax: bounded(1_000_000).default(200),
+        readingPerAddressMax: bounded(1_000_000).default(200),
+        heldBytesMax: heldBytes.default(64 * mebibyte),
+        heldBytesPerKeyMax: heldBytes.default(16 * mebibyte),
+        heldBytesPerAddressMax: heldBytes.default(16 * mebibyte),
+        droppedBytesMax: bounded(1024 * mebibyte).default(16 * mebibyte),
       })
       .prefault({}),
     webSocket: webSocketSettingsSchema.prefault({}),
     filters: z
       .strictObject({
-        perKeyMax: bounded(100_000).default(100),
+        // They are counted one by one in Redis.
+        perKeyMax: bounded(10_000).default(100),
+        bytesPerKeyMax: bounded(64 * 1024 * 1024).default(1024 * 1024),
         idleMsMax: bounded(24 * 60 * 60_000).default(5 * 60_000),
         blocksPerPollMax: bounded(5000).default(256),
       })
@@ -161,8 +192,11 @@ const configSchema = z
         entryBytesMax: bounded(64 * 1024 * 1024).default(256 * 1024),
       })
       .prefault({}),
+    answers: answerSettingsSchema.prefault({}),
     forward: poolSettingsSchema.prefault({}),
-    stopTimeoutMs: bounded(60_000).default(4500),
+    traces: traceSettingsSchema.prefault({}),
+    deadlyCalls: deadlyCallSettingsSchema.prefault({}),
+    stopTimeoutMs: bounded(60_000).default(4200),
     keys: z
       .array(keySchema)
       .default([])
@@ -170,6 +204,30 @@ const configSchema = z
         (keys) => new Set(keys.map(({ value }) => value)).size === keys.length,
         "a value stands here twice",
       ),
+  })
+  .refine(
+    ({ upstreams, traceUpstreams }) =>
+      traceUpstreams.every(({ url }) => upstreams.every((upstream) => upstream.url !== url)),
+    {
+      path: ["traceUpstreams"],
+      error: "a node that runs traces stands among the validators too: traces would end those",
+    },
+  )
+  .refine(
+    ({ upstreams, traceUpstreams }) =>
+      traceUpstreams.every(({ name }) => upstreams.every((upstream) => upstream.name !== name)),
+    { path: ["traceUpstreams"], error: "a node that runs traces has the name of a validator" },
+  )
+  .check(({ value: { bodies, limits }, issues }) => {
+    for (const name of ["heldBytesMax", "heldBytesPerKeyMax", "heldBytesPerAddressMax"] as const) {
+      if (bodies[name] >= 2 * limits.bodyBytesMax) continue;
+      issues.push({
+        code: "custom",
+        input: bodies[name],
+        path: ["bodies", name],
+        message: `at least twice limits.bodyBytesMax (${limits.bodyBytesMax}) was expected, or no body of that size could be read`,
+      });
+    }
   })
   .check(({ value: { profile, keys }, issues }) => {
     if (profile === "development") return;

@@ -34,10 +34,10 @@ export function createQaTrace({ monotonicMs }: { monotonicMs: () => number }) {
   };
 }
 
-/** Its place in the configuration, as in the metrics; never its address. */
+/** Its name, as in the metrics; never its address. */
 function validatorOf(outcome: Answer | StreamedAnswer | Refusal): string {
-  return "validator" in outcome && typeof outcome.validator === "number" && outcome.validator >= 0
-    ? String(outcome.validator)
+  return "validator" in outcome && typeof outcome.validator === "string" && outcome.validator !== ""
+    ? outcome.validator
     : "none";
 }
 

@@ -19,6 +19,13 @@ export function refusal(
   return { refused, message, ...more };
 }
 
+/** A key's bound on its calls under way. The headers are for an HTTP answer that has no other call. */
+export const tooManyOnTheirWay = refusal(
+  "rate_limited",
+  "This API key has as many calls on their way as it may have at once; wait for their answers before asking more",
+  { data: { retryAfterMs: 1000 }, headers: { "Retry-After": "1" } },
+);
+
 export function isRefusal(value: object): value is Refusal {
   return "refused" in value;
 }

@@ -1,13 +1,25 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { createClientAddress } from "../lib/client-address.ts";
 import { createKeyStore } from "../lib/key-store/key-store.ts";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { createRedisClient, waitForRedis } from "../lib/redis-client.ts";
+import { isRedisFailure } from "../lib/redis-failure.ts";
+import { createAnswerBudget } from "./answer-budget/answer-budget.ts";
+import { registerAnswerMetrics } from "./answer-budget/answer-metrics.ts";
+import { createReaderWatch } from "./answer-budget/reader-watch.ts";
 import type { ConfiguredKey, GatewayConfig } from "./config.ts";
 import { createFaucetClient } from "./faucet-client.ts";
+import { createBodyBudget } from "./http/body-budget.ts";
+import { createConnectionSlots } from "./http/connection-slots.ts";
+import { fitConnections, readDescriptorLimit } from "./http/descriptors.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
+import { registerIntakeMetrics } from "./http/intake-metrics.ts";
 import { registerTlsMetrics } from "./http/tls-metrics.ts";
 import { createKeyCache } from "./key-cache.ts";
+import { createKeyLossKeeper, lossReasons } from "./key-loss.ts";
+import { registerKeyMetrics } from "./key-metrics.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";
 import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
@@ -16,7 +28,10 @@ import { registerMemoryMetrics } from "./memory/memory-metrics.ts";
 import { readMethodTable } from "./method-table.ts";
 import { createGatewayMetrics } from "./metrics.ts";
 import { createChainNews } from "./news/chain-news.ts";
-import { createPipeline, type PipelineDependencies } from "./pipeline.ts";
+import { createPipeline, lateReply, type PipelineDependencies } from "./pipeline.ts";
+import { createTraceGas } from "./traces/create-trace-gas.ts";
+import { createDeadlyCalls } from "./traces/deadly-calls.ts";
+import { createTraceSlots } from "./traces/trace-slots.ts";
 import { createUpgrade } from "./upgrade-pipeline.ts";
 import { createUpstream } from "./upstream/upstream.ts";
 import { registerSocketMetrics } from "./websocket/socket-metrics.ts";
@@ -30,18 +45,22 @@ export type Gateway = {
 
 /**
  * Starts a gateway: ops server first, then, once Redis answers, the configured keys and the public port.
- * @throws ConfigError for a bad method table; Error where a port is taken.
+ * @throws ConfigError for a bad method table; Error where a port is taken, or too few file descriptors are allowed.
  */
 export async function start(
   config: GatewayConfig,
   {
     logger,
     monotonicMs = () => performance.now(),
+    descriptorsMax = readDescriptorLimit(),
   }: {
     logger: Logger;
     monotonicMs?: () => number;
+    /** How many files and sockets the process may have open. */
+    descriptorsMax?: number;
   },
 ): Promise<Gateway> {
+  const connectionSettings = fitConnections({ config, descriptorsMax, logger });
   const methods = readMethodTable(config.methodsFile);
   const metrics = createGatewayMetrics();
   const redis = createRedisClient({
@@ -50,29 +69,61 @@ export async function start(
     commandTimeoutMs: config.redisCommandTimeoutMs,
     logger,
   });
-  const validators = createUpstream({ config, registry: metrics.registry, logger });
-  const news = createChainNews({ upstream: validators, redis, methods, config, logger });
+  const deadly = createDeadlyCalls({ redis, settings: config.deadlyCalls, logger, monotonicMs });
+  const slots = createTraceSlots({ redis, strikesMax: config.deadlyCalls.strikesMax, monotonicMs });
+  const validators = createUpstream({
+    config,
+    deadly,
+    slots,
+    registry: metrics.registry,
+    logger,
+    monotonicMs,
+  });
+  const answerBudget = createAnswerBudget(config.answers);
+  const readers = createReaderWatch({ settings: config.answers, monotonicMs });
+  registerAnswerMetrics({ registry: metrics.registry, answerBudget, readers });
+  const news = createChainNews({ upstream: validators, redis, methods, answerBudget, config, logger });
   const { upstream, hub } = news;
   const memory = createMemory({ upstream, settings: config.memory, monotonicMs });
   registerMemoryMetrics({ registry: metrics.registry, memory });
   const keyStore = createKeyStore({ redis });
-  const keys = createKeyCache({ keyStore, monotonicMs });
   // Not before Redis answers: the limits are exact from the first call on.
   let limiter: Limiter | undefined;
+  const seeds = config.keys.map(toSeed);
+  const { profile } = config;
+  const loss = createKeyLossKeeper({
+    profile,
+    seeds,
+    keyStore,
+    logger,
+    holdLimits: (reason) => limiter?.hold(reason),
+  });
+  const keys = createKeyCache({
+    keyStore,
+    monotonicMs,
+    settings: config.keyLookUps,
+    keysExpected: profile === "production",
+    onLoss: loss.told,
+  });
+  registerKeyMetrics({ registry: metrics.registry, keys });
   let certificate: HttpServer["certificate"] = () => undefined;
   let state: "starting" | "serving" | "stopping" = "starting";
 
   const closers: (() => unknown)[] = [() => redis.disconnect(), () => validators.stop(), () => keys.stop()];
   closers.push(
+    () => deadly.stop(),
     () => news.stop(),
     () => memory.stop(),
+    () => readers.stop(),
   );
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
   };
   const readiness = (): Readiness => {
     const reasons = [];
-    if (limiter?.state().answers !== true) reasons.push("Redis does not answer");
+    const lost = keys.loss();
+    if (lost !== undefined) reasons.push(lossReasons[lost]);
+    else if (limiter?.state().answers !== true) reasons.push("Redis does not answer");
     reasons.push(...upstream.problems());
     const ready = state === "serving";
     return { ready, degraded: reasons.length > 0, reasons: ready ? reasons : [state, ...reasons] };
@@ -82,39 +133,65 @@ export async function start(
     state,
     profile: config.profile,
     redis: { ...limiter?.state(), hearsKeyChanges: keys.hearsChanges() },
+    keys: { ...keys.history(), loss: keys.loss(), lookUps: keys.stats() },
     tls: certificate(),
     limits: { keysWithLease: limiter?.keysWithLease(), ...limiter?.stats() },
+    answers: { heldBytes: answerBudget.heldBytes(), ofBytes: config.answers.processBytesMax },
     ...upstream.status(),
   });
 
   try {
     const ops = await startOpsServer({ ...config.ops, registry: metrics.registry, readiness, status });
     closers.unshift(() => ops.stop());
-    await waitForRedis({ redis, logger });
-    await keyStore.seed({ keys: config.keys.map(toSeed), profile: config.profile });
+    await onceRedisAnswers({ redis, logger, work: () => keyStore.seed({ keys: seeds, profile }) });
     const started = createLimiter({ redis, logger });
     limiter = started;
+    const lost = keys.loss();
+    if (lost !== undefined && lost !== "none") started.hold(lossReasons[lost]);
     closers.push(() => started.stop());
     registerLimiterMetrics({ registry: metrics.registry, limiter: started });
     registerTlsMetrics({ registry: metrics.registry, certificate: () => certificate() });
     const deps: PipelineDependencies = {
-      profile: config.profile,
+      profile,
       limits: config.limits,
       keys,
       clientAddress: createClientAddress({ trustedProxies: config.trustedProxies }),
-      failures: createFailureLimiter({ redis, points: config.limits.requestsPerMinute, durationSeconds: 60 }),
+      failures: createFailureLimiter({
+        redis,
+        points: config.limits.requestsPerMinute,
+        durationSeconds: 60,
+        sharedPerSecondMax: config.keyLookUps.failuresPerSecondMax,
+        monotonicMs,
+      }),
       limiter: started,
       methods,
       upstream,
       memory,
+      deadly,
+      traceBounds: config.traces,
+      checkTraceGas: createTraceGas({ memory, methods, gasMax: config.traces.gasMax }),
+      answerBudget,
       answerOwnMethod: news.answerOwnMethod,
       faucet: createFaucetClient({ url: config.faucetUrl }),
       metrics,
       logger,
       monotonicMs,
     };
-    const { handle, answerFrame, isKeyOver } = createPipeline(deps);
-    const sockets = createSockets({ settings: config.webSocket, answerFrame, isKeyOver, hub, monotonicMs });
+    const slots = createConnectionSlots({
+      settings: connectionSettings,
+      isTrustedProxy: deps.clientAddress.isTrustedProxy,
+    });
+    const budget = createBodyBudget({ settings: config.bodies, monotonicMs });
+    registerIntakeMetrics({ registry: metrics.registry, slots, budget });
+    const { handle, refuseBodiless, answerFrame, isKeyOver } = createPipeline(deps);
+    const sockets = createSockets({
+      settings: config.webSocket,
+      answerFrame,
+      isKeyOver,
+      hub,
+      answerBudget,
+      monotonicMs,
+    });
     registerSocketMetrics({ registry: metrics.registry, sockets, hub });
     // The first call should find a validator; without any, the gateway serves all the same, and says so.
     await upstream.waitForHead(headWaitMs);
@@ -123,9 +200,18 @@ export async function start(
       port: config.port,
       tls: config.tls,
       handle,
+      refuseBodiless,
       upgrade: createUpgrade({ ...deps, sockets }),
       sockets,
       webSocketSettings: config.webSocket,
+      limits: config.limits,
+      slots,
+      budget,
+      clientAddress: deps.clientAddress,
+      droppedBytesMax: config.bodies.droppedBytesMax,
+      lateReply,
+      giveUp: () => validators.giveUp(),
+      readers,
       logger,
     });
     certificate = http.certificate;
@@ -145,6 +231,31 @@ export async function start(
 }
 
 const headWaitMs = 2000;
+const redisPauseMs = 500;
+
+/** A Redis that is late just then ends no gateway that starts: the work is done again, and has to bear that. */
+async function onceRedisAnswers({
+  redis,
+  logger,
+  work,
+}: {
+  redis: Redis;
+  logger: Logger;
+  work: () => Promise<unknown>;
+}): Promise<void> {
+  for (;;) {
+    await waitForRedis({ redis, logger });
+    try {
+      await work();
+      return;
+    } catch (error) {
+      // What Redis answers to the command itself it would answer again.
+      if (!isRedisFailure(error) || (error instanceof Error && error.name === "ReplyError")) throw error;
+      logger.warn({ err: error }, "Redis did not take the configured keys; trying again");
+      await sleep(redisPauseMs);
+    }
+  }
+}
 
 function toSeed({ value, expiresAt, ...settings }: ConfiguredKey) {
   return {

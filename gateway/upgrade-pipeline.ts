@@ -4,9 +4,10 @@ import type { Reply } from "./http/exchange.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
 import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { answerProblem } from "./stages/answer.ts";
-import { authenticate } from "./stages/authenticate.ts";
+import { authenticate, checkPermission } from "./stages/authenticate.ts";
+import { chargeRefusal } from "./stages/charge.ts";
 import { checkOrigin } from "./stages/check-origin.ts";
-import { checkHttp, notFound } from "./stages/read.ts";
+import { checkHttp, checkNoBody, notFound } from "./stages/read.ts";
 import { readOffer, type Subprotocol, type UpgradeHead } from "./websocket/read-offer.ts";
 import type { Admission, Sockets } from "./websocket/sockets.ts";
 
@@ -23,7 +24,15 @@ export type Admitted = { admission: Admission; subprotocol: Subprotocol };
 
 type UpgradeDependencies = Pick<
   PipelineDependencies,
-  "profile" | "keys" | "failures" | "monotonicMs" | "clientAddress" | "metrics" | "logger"
+  | "profile"
+  | "keys"
+  | "failures"
+  | "monotonicMs"
+  | "clientAddress"
+  | "limiter"
+  | "limits"
+  | "metrics"
+  | "logger"
 > & { sockets: Pick<Sockets, "admit"> };
 
 /** The way of an upgrade to WebSocket, in order: refused before it as a request would be. */
@@ -31,22 +40,23 @@ export function createUpgrade(deps: UpgradeDependencies): Upgrade {
   const { metrics, sockets, logger } = deps;
 
   async function travel({ head, peerAddress }: UpgradeExchange): Promise<Admitted | Refusal> {
-    const refused = checkHttp(head) ?? (head.path === "/" ? undefined : notFound(head));
+    const refused = checkHttp(head) ?? checkNoBody(head) ?? (head.path === "/" ? undefined : notFound(head));
     if (refused !== undefined) return refused;
     const offer = readOffer(head);
     if (isRefusal(offer)) return offer;
-    const key = await authenticate({ head: offer.head, peerAddress }, "rpc", deps);
+    const key = await authenticate({ head: offer.head, peerAddress }, deps);
     if (isRefusal(key)) return key;
-    const foreign = checkOrigin(head, key);
-    if (foreign !== undefined) return foreign;
-    const admission = sockets.admit(key);
-    return isRefusal(admission) ? admission : { admission, subprotocol: offer.selected };
+    const mayNot = checkPermission(key, "rpc") ?? checkOrigin(head, key);
+    const admission = mayNot ?? sockets.admit(key);
+    if (!isRefusal(admission)) return { admission, subprotocol: offer.selected };
+    return chargeRefusal(admission, {}, key, deps);
   }
 
-  function refuse(refused: Refusal, { origin }: UpgradeHead, requestId?: string): Reply {
+  function refuse(refused: Refusal, { origin }: UpgradeHead, requestId: string = randomUUID()): Reply {
     const reply = answerProblem(refused, requestId);
     metrics.requests.inc(reply.status);
     metrics.refusals.inc(refused.refused);
+    logger.debug({ requestId, status: reply.status, refused: refused.refused }, "upgrade refused");
     return origin === undefined ? reply : withCors(reply);
   }
 

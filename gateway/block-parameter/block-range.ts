@@ -1,10 +1,12 @@
 import type { About } from "../call.ts";
 import type { MethodRule, Permission } from "../method-table.ts";
+import { logValuesMax, tooManyValues } from "../news/logs/log-criteria.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once, and
- * puts the head's number where one of its ends means the latest block. `about` is its last block.
+ * puts the head's number where one of its ends means the latest block. `about` is its last block, `rule` is there where the
+ * call travels by another: many blocks are searched in the slow lane, so that they hold up nothing that is quick.
  *
  * What was checked is what is forwarded: the parameters are written anew from the parsed value, so that a member that
  * was sent twice cannot mean one thing here and another to the validator.
@@ -20,13 +22,14 @@ export function checkBlockRange({
   paramsText: string;
   permissions: readonly Permission[];
   headNumber: () => bigint | undefined;
-}): { paramsText: string; about: About } | Refusal {
+}): { paramsText: string; about: About; rule?: MethodRule } | Refusal {
   const params: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
   const [filter, ...others]: readonly unknown[] = Array.isArray(params) ? params : [];
   if (typeof filter !== "object" || filter === null || Array.isArray(filter)) {
     return refusal("invalid_params", "The first parameter must be a filter object");
   }
   const members: Readonly<Record<string, unknown>> = { ...filter };
+  if (countNamed(members) > logValuesMax) return tooManyValues;
   const { blockHash, fromBlock, toBlock } = members;
   if (blockHash !== undefined && blockHash !== null) {
     return (fromBlock ?? toBlock ?? undefined) === undefined
@@ -60,10 +63,27 @@ export function checkBlockRange({
     ...(to === "latest" && head !== undefined ? { toBlock: hex(head) } : {}),
   };
   const isOpen = from === "pending" || to === "pending" || toNumber === undefined;
+  const travelling = travelsAs(rule, blocks);
   return {
     paramsText: textOf([{ ...members, ...ends }, ...others]),
     about: isOpen ? "open" : Number(toNumber),
+    ...(travelling === rule ? {} : { rule: travelling }),
   };
+}
+
+/** A method's rule, or its rule for filters that span many blocks. */
+export function travelsAs(rule: MethodRule, blocks: bigint): MethodRule {
+  return rule.wide !== undefined && blocks > rule.wide.aboveBlocks ? rule.wide.rule : rule;
+}
+
+/** Addresses and topics that it names, those that are none counted too. */
+function countNamed({ address, topics, fromAddress, toAddress }: Readonly<Record<string, unknown>>): number {
+  const places = Array.isArray(topics) ? topics : [];
+  let count = 0;
+  for (const values of [address, fromAddress, toAddress, ...places]) {
+    if (Array.isArray(values)) count += values.length;
+  }
+  return count;
 }
 
 /** A tag that means the newest block to a filter, or one number; undefined for what is neither. */

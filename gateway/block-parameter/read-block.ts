@@ -6,9 +6,13 @@ import type { ByteText } from "../call.ts";
  */
 export type NamedBlock = number | "latest" | "missing" | "pending" | "hash" | "unreadable";
 
+/** An object of EIP-1898 takes 130 characters. One of a megabyte would take 50 ms to read. */
+const charsMax = 1024;
+
 /** Reads a block parameter from its JSON text: a string, a number, or an object of EIP-1898. */
 export function readBlock(text: ByteText): NamedBlock {
   if (text === '"latest"') return "latest";
+  if (text.length > charsMax) return "unreadable";
   switch (text.charCodeAt(0)) {
     case 0x22: // "
       return readString(text.includes("\\") ? decode(text) : text.slice(1, -1));

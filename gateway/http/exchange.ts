@@ -1,3 +1,5 @@
+import type { PiecedBody } from "../answer-budget/answer-chunks.ts";
+
 /** What the gateway needs to know of a request's head. Counts tell a header that was sent twice. */
 export type RequestHead = {
   /** Upper case. */
@@ -27,9 +29,11 @@ export type Reply = {
   /** Besides Content-Type, Content-Length and Date. */
   headers: Readonly<Record<string, string>>;
   /** A string is ASCII, or is to be written as UTF-8. */
-  body: Uint8Array | string | StreamedBody | undefined;
+  body: Uint8Array | string | PiecedBody | StreamedBody | undefined;
   /** Close the connection after the answer. */
   close?: boolean;
+  /** To be called once its body is gone, handed over or dropped: gives back what a long one holds. */
+  release?: () => void;
 };
 
 /** A body whose rest is still on its way. It stands still until `start`; after `abort` nothing is called any more. */
@@ -43,15 +47,39 @@ export type StreamedBody = {
 };
 
 /** The bytes are good until the callback that gets them returns: whoever needs them longer copies them. */
-export type BodyRead = "too large" | "too slow" | "aborted" | Uint8Array;
+export type BodyRead =
+  | "too large"
+  | "too slow"
+  | "stalled"
+  | "too many of the key"
+  | "too many of the address"
+  | "too many"
+  | "aborted"
+  | Uint8Array;
 
+/** `isClaim`: a claim of the faucet, not calls; for the words of a refusal. */
+export type BodyLimits = {
+  bodyBytesMax: number;
+  bodyTimeoutMs: number;
+  chunkedBodies: "take" | "refuse";
+  chunkedStallMs: number;
+  isClaim?: boolean;
+};
+
+/**
+ * A request whose head is there. What comes of its body is dropped unless `hold` or `readBody` is called before whoever
+ * handles the exchange returns. An answer that goes out before the body's end closes the connection after it.
+ */
 export type Exchange = {
   head: RequestHead;
-  /**
-   * Reads the body to its end. To be called at most once, before whoever handles the exchange returns: uWebSockets.js
-   * drops what nobody listens for. So an answer may go out without it, even while the body still comes.
-   */
-  readBody(limits: { bodyBytesMax: number; bodyTimeoutMs: number }, done: (body: BodyRead) => void): void;
-  /** The other end of the socket; empty where it is gone. */
+  /** The whole body, where it is there: it came with the head, or was held. Good until `handle` returns. */
+  arrivedBody(): Uint8Array | undefined;
+  /** Keeps what comes of the body until it is known whose it is, within a budget that all strangers share. */
+  hold(limits: BodyLimits): void;
+  /** Reads the body of the key's owner to its end. At most once. */
+  readBody(limits: BodyLimits, keyId: string, done: (body: BodyRead) => void): void;
+  /** A good key came over this connection: it is closed for nobody else's sake any more. */
+  prove(): void;
+  /** The other end of the socket. */
   peerAddress(): string;
 };

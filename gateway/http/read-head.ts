@@ -67,3 +67,8 @@ export function readHead(req: HttpRequest): RequestHead {
   });
   return head;
 }
+
+/** Whether the body has a coding besides chunks, which the library takes for chunks all the same. */
+export function isUnreadable({ transferEncodings }: RequestHead): boolean {
+  return transferEncodings !== undefined && transferEncodings.toLowerCase() !== "chunked";
+}

@@ -13,9 +13,18 @@ export {
   type WebSocketBehavior,
 } from "uWebSockets.js";
 
-import type { us_listen_socket } from "uWebSockets.js";
+import { _cfg, type us_listen_socket } from "uWebSockets.js";
 
 declare module "uWebSockets.js" {
+  /** "silent" leaves the header `uWebSockets: 20` out of every answer; the typings leave this out. */
+  export function _cfg(option: "silent"): void;
+  /** Messages in parts (RFC 6455 section 5.4), which the typings leave out. They answer as `send` does. */
+  interface WebSocket<UserData> {
+    sendFirstFragment(part: Uint8Array, isBinary?: boolean): number;
+    sendFragment(part: Uint8Array): number;
+    sendLastFragment(part: Uint8Array): number;
+    getUserData(): UserData;
+  }
   interface TemplatedApp {
     /** The library has this form; its typings leave it out. */
     listen(
@@ -30,6 +39,8 @@ declare module "uWebSockets.js" {
     getDescriptor(): AppDescriptor;
   }
 }
+
+_cfg("silent");
 
 type AppDescriptor = { readonly __brand: "uWebSockets.js app" };
 

@@ -1,43 +1,52 @@
+import { isPieced, type PiecedBody } from "../answer-budget/answer-chunks.ts";
+import type { Reading } from "../answer-budget/reader-watch.ts";
 import type { Reply, StreamedBody } from "./exchange.ts";
 import type { HttpResponse } from "./uws.ts";
+import { writePieces } from "./write-pieces.ts";
 
-/** Writes an answer that is there as a whole. `finish` is called when its last byte is handed over. */
+/** Writes an answer that is there as a whole. `finish` is called when its last byte is handed over, within the same cork. */
 export function writeReply({
   res,
   reply: { status, contentType, headers },
   body,
   close,
   isHead,
+  watch,
   finish,
 }: {
   res: HttpResponse;
   reply: Reply;
-  body: Uint8Array | string | undefined;
+  body: Uint8Array | string | PiecedBody | undefined;
   close: boolean;
   /** RFC 9110 section 9.3.2: the head of the answer alone. */
   isHead: boolean;
+  /** Is told of a client that does not take a long answer at once. */
+  watch: (reading: Reading) => void;
   finish: () => void;
 }): void {
   // A short string goes as it is: the library writes it itself, and no Buffer is made for it.
-  const bytes = typeof body === "string" && body.length > pieceBytesMax ? Buffer.from(body) : body;
-  const isLarge = bytes !== undefined && bytes.length > pieceBytesMax && !isHead;
+  const bytes = body !== undefined && !isPieced(body) && body.length > pieceBytesMax ? inPieces(body) : body;
   res.cork(() => {
     writeHead(res, status, contentType, headers);
     if (bytes === undefined) {
       if (close) res.writeHeader("Connection", "close");
       // Any argument, even undefined, would become a Content-Length, which RFC 9110 section 8.6 forbids beside a 204.
       res.endWithoutBody();
+      finish();
     } else if (isHead) {
       // With the length as its argument the library would close the connection after it.
-      res.writeHeader("Content-Length", String(Buffer.byteLength(bytes))).endWithoutBody();
-    } else if (!isLarge) {
+      const length = isPieced(bytes) ? bytes.bytes : Buffer.byteLength(bytes);
+      res.writeHeader("Content-Length", String(length)).endWithoutBody();
+      finish();
+    } else if (!isPieced(bytes)) {
       res.end(bytes, close);
+      finish();
     } else if (close) {
       res.writeHeader("Connection", "close");
     }
   });
-  if (isLarge && typeof bytes === "object") writeLarge({ res, bytes, finish });
-  else finish();
+  if (bytes !== undefined && isPieced(bytes) && !isHead)
+    writePieces({ res, body: bytes, close, watch, finish });
 }
 
 function writeHead(
@@ -64,32 +73,9 @@ function writeHead(
 /** What the library takes in one piece; of a larger body it is given more as the client reads. */
 const pieceBytesMax = 64 * 1024;
 
-/**
- * Hands a body over as fast as the client reads it. With its last byte the response is the library's again: touching it
- * then throws, and a connection that should close does so at the latest when the server stops.
- */
-function writeLarge({
-  res,
-  bytes,
-  finish,
-}: {
-  res: HttpResponse;
-  bytes: Uint8Array;
-  finish: () => void;
-}): void {
-  let isDone = false;
-  res.cork(() => {
-    [, isDone] = res.tryEnd(bytes, bytes.length);
-  });
-  if (isDone) {
-    finish();
-    return;
-  }
-  res.onWritable((offset) => {
-    const [more, isNowDone] = res.tryEnd(bytes.subarray(offset), bytes.length);
-    if (isNowDone) finish();
-    return more;
-  });
+function inPieces(body: Uint8Array | string): PiecedBody {
+  const text = Buffer.from(body).toString("latin1");
+  return { pieces: [text], bytes: text.length };
 }
 
 /** For how long the library may hold the rest of a stream for a slow reader, as far as a stop waits for it. */
@@ -138,8 +124,10 @@ export function writeStream({
       if (isGone()) return;
       if (!hasRoom) linger();
       // Asked to close, the library would write a header into the body: the client closes, since the head tells it to.
-      res.cork(() => res.end());
-      finish();
+      res.cork(() => {
+        res.end();
+        finish();
+      });
     },
     onFailure() {
       if (!isGone()) res.close();

@@ -5,10 +5,11 @@ import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { limitAddress } from "../../lib/client-address.ts";
 import { failuresKeyPrefix } from "../../lib/redis-keys.ts";
+import { createRate } from "./rate.ts";
 
 /** Blocked addresses remembered; the one not seen for longest is asked of Redis again at its next failure. */
 const blockedMax = 20_000;
-/** While Redis is away, addresses share this many counters, so that a flood from many addresses holds no more memory. */
+/** While Redis is away or asked enough, addresses share this many counters, so that a flood from many addresses holds no more memory. */
 const insuranceCounters = 4096;
 
 export type FailureLimiter = {
@@ -29,17 +30,21 @@ export type FailureLimiter = {
  * is blocked until that time is over, in this process at once, in others with its next failure there. Addresses are
  * those of `ClientAddress.of`.
  *
- * Without Redis each process counts alone, so an address gets `points` failures from each of them.
+ * Without Redis, and beyond `sharedPerSecondMax`, each process counts alone, so an address gets `points` failures from
+ * each of them, and shares them with few others.
  */
 export function createFailureLimiter({
   redis,
   points,
   durationSeconds,
+  sharedPerSecondMax = 1_000_000,
   monotonicMs = () => performance.now(),
 }: {
   redis: Redis;
   points: number;
   durationSeconds: number;
+  /** Failures that this process counts in Redis; more are counted by this process alone. */
+  sharedPerSecondMax?: number;
   monotonicMs?: () => number;
 }): FailureLimiter {
   const shared = new RateLimiterRedis({
@@ -51,6 +56,7 @@ export function createFailureLimiter({
   });
   // Not as the library's `insuranceLimiter`, which would keep a timer and a record for each address, without a bound.
   const insurance = new RateLimiterMemory({ points, duration: durationSeconds });
+  const sharing = createRate({ perSecondMax: sharedPerSecondMax, monotonicMs });
   const blockedUntilMs = new LRUCache<string, number>({ max: blockedMax });
 
   function blockedForMs(address: string): number {
@@ -64,7 +70,8 @@ export function createFailureLimiter({
       if (blockedMs > 0) return blockedMs;
       const counted = limitAddress(address);
       const counter = `counter-${crc32(counted) % insuranceCounters}`;
-      const state = (await consume(shared, counted)) ?? (await consume(insurance, counter));
+      const inRedis = sharing.take() ? await consume(shared, counted) : undefined;
+      const state = inRedis ?? (await consume(insurance, counter));
       if (state === undefined || state.remainingPoints > 0) return 0;
       blockedUntilMs.set(counted, monotonicMs() + state.msBeforeNext);
       return blockedForMs(address);

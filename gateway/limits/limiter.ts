@@ -34,6 +34,8 @@ export type Limiter = {
    * command timeout of the Redis client.
    */
   charge(request: ChargeRequest): ChargeResult | Promise<ChargeResult>;
+  /** With a reason: counts as if Redis did not answer, and drops all leases, until it is called without one. */
+  hold(reason: string | undefined): void;
   state(): ReturnType<RedisHealth["state"]>;
   stats(): Readonly<LimiterStats>;
   keysWithLease(): number;
@@ -93,6 +95,7 @@ export function createLimiter({
 
   return {
     charge,
+    hold: health.hold,
     state: health.state,
     stats: () => stats,
     keysWithLease: keeper.held,

@@ -11,6 +11,11 @@ export type RedisHealth = {
   epoch(): number;
   /** A command sent in `epoch` failed. Late news of an outage that is over already changes nothing. */
   failed(error: unknown, epoch: number): void;
+  /**
+   * With a reason: Redis is not to be asked, although it may answer, until this is called without one. What is asked
+   * for again changes nothing.
+   */
+  hold(reason: string | undefined): void;
   /** `since` in wall milliseconds; `reason` only while Redis does not answer. */
   state(): { answers: boolean; since: number; reason: string | undefined };
   stop(): void;
@@ -37,6 +42,7 @@ export function createRedisHealth({
   let reason = answers ? undefined : "not connected yet";
   let since = now();
   let epoch = 0;
+  let held: string | undefined;
   let probing = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -55,7 +61,13 @@ export function createRedisHealth({
       goDown(reasonOf(error));
       probeNow();
     },
-    state: () => ({ answers, since, reason }),
+    hold(why) {
+      if (why === held) return;
+      held = why;
+      if (why === undefined) probeNow();
+      else goDown(why);
+    },
+    state: () => ({ answers, since, reason: held ?? reason }),
     stop() {
       stopped = true;
       clearTimeout(timer);
@@ -70,7 +82,8 @@ export function createRedisHealth({
     if (!answers) return;
     answers = false;
     since = now();
-    logger.warn({ reason }, "Redis does not answer: limits are kept by this process alone");
+    const what = held === undefined ? "Redis does not answer" : "Redis is not to be trusted";
+    logger.warn({ reason }, `${what}: limits are kept by this process alone`);
   }
 
   function goUp(): void {
@@ -82,7 +95,7 @@ export function createRedisHealth({
   }
 
   function probeNow(): void {
-    if (answers || probing || stopped || redis.status !== "ready") return;
+    if (answers || probing || stopped || held !== undefined || redis.status !== "ready") return;
     clearTimeout(timer);
     probing = true;
     const sentIn = epoch;

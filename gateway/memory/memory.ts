@@ -149,7 +149,7 @@ export function createMemory({
     const startedMs = monotonicMs();
     wait(asking, (shared) => {
       const head = upstream.head();
-      if (shared !== "unavailable" || head === undefined) return share(shared);
+      if (!isFailure(shared) || head === undefined) return share(shared);
       const shelf = shelfOf(call, head);
       const known = shelf.find(hash, call);
       if (known !== undefined) return settle(known);
@@ -159,7 +159,8 @@ export function createMemory({
     });
 
     function share(shared: Asked): void {
-      if (typeof shared === "string" || !isStreamed(shared)) settle(shared);
+      // That another key has too many calls on their way is nothing to this one.
+      if (shared !== "crowded" && (typeof shared === "string" || !isStreamed(shared))) settle(shared);
       else upstream.submit(call, withTimeLeft(), settle);
     }
 
@@ -193,6 +194,10 @@ export function createMemory({
     options.note?.("miss");
     upstream.submit(call, options, settle);
   }
+}
+
+function isFailure(answer: Asked): boolean {
+  return answer === "unavailable" || answer === "crowded";
 }
 
 function wait(asking: Asking, waiter: (answer: Asked) => void): void {

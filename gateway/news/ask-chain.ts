@@ -1,3 +1,5 @@
+import { travelsAs } from "../block-parameter/block-range.ts";
+import type { CallToForward } from "../call.ts";
 import type { MethodTable } from "../method-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -8,10 +10,18 @@ import type { Upstream } from "../upstream/upstream.ts";
 export type AskChain = (
   method: string,
   params: readonly unknown[],
+  about?: AskedFor,
 ) => Promise<{ result: unknown } | undefined>;
 
-/** Whose such questions are: they wait in a queue of their own. */
-const group = "gateway";
+export type AskedFor = {
+  /** For which key: what is asked for nobody in particular counts as the gateway's own. */
+  keyId?: string;
+  /** How many blocks a filter spans. */
+  blocks?: bigint;
+};
+
+/** Whose questions are that nobody in particular asked: they wait in a queue of their own. */
+const own = "gateway";
 
 /** @throws Error at once for a method that is not in the table. */
 export function createAskChain({
@@ -21,11 +31,12 @@ export function createAskChain({
   upstream: Pick<Upstream, "ask">;
   methods: Pick<MethodTable, "rules">;
 }): AskChain {
-  return async (method, params) => {
+  return async (method, params, { keyId = own, blocks = 1n } = {}) => {
     const rule = methods.rules.get(method);
     if (rule === undefined) throw new Error(`config/methods.yaml has no line for ${method}`);
     const paramsText = JSON.stringify(params);
-    const answer = await upstream.ask({ kind: "forward", rule, paramsText }, { group, mayStream: false });
+    const call: CallToForward = { kind: "forward", rule: travelsAs(rule, blocks), paramsText };
+    const answer = await upstream.ask(call, { group: keyId, mayStream: false });
     // Not asked for, so never a stream.
     if (typeof answer === "string" || "start" in answer) return undefined;
     return readResult(`${answer.beforeId}0${answer.afterId}`);

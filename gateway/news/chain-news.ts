@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import type { AnswerBudget } from "../answer-budget/answer-budget.ts";
 import type { GatewayConfig } from "../config.ts";
 import type { MethodTable } from "../method-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -25,26 +26,36 @@ export function createChainNews({
   upstream,
   redis,
   methods,
+  answerBudget,
   config: { filters, webSocket },
   logger,
 }: {
   upstream: Upstream;
   redis: Redis;
   methods: MethodTable;
+  answerBudget: Pick<AnswerBudget, "open">;
   config: Pick<GatewayConfig, "filters" | "webSocket">;
   logger: Logger;
 }): ChainNews {
   const askChain = createAskChain({ upstream, methods });
   const pending = createPendingTransactions({ redis });
   const blocks = createRecentBlocks({ upstream, askChain });
-  const { subscriptionsPerConnectionMax } = webSocket;
-  const hub = createHub({ upstream, askChain, pending, subscriptionsPerConnectionMax });
-  const { perKeyMax: filtersPerKeyMax, idleMsMax, blocksPerPollMax } = filters;
-  const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax });
-  const limits = { filtersPerKeyMax, blocksPerPollMax };
+  const hub = createHub({ upstream, askChain, pending, settings: webSocket });
+  const { perKeyMax: filtersPerKeyMax, bytesPerKeyMax, idleMsMax, blocksPerPollMax } = filters;
+  const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax, bytesPerKeyMax });
+  const limits = { filtersPerKeyMax, bytesPerKeyMax, blocksPerPollMax };
   const answerOwnMethod = createOwnMethods({
     hub,
-    filters: createFilters({ store, blocks, pending, upstream, methods, askChain, ...limits, logger }),
+    filters: createFilters({
+      store,
+      blocks,
+      pending,
+      upstream,
+      methods,
+      answerBudget,
+      ...limits,
+      logger,
+    }),
   });
   return {
     hub,

@@ -24,5 +24,5 @@ export function createOwnMethods({
   return async (call, { key, caller }) =>
     call.rule.answeredBy === "filters"
       ? filters.answer(call, key)
-      : answerSubscription(call, { hub, caller, isNotification: call.isNotification });
+      : answerSubscription(call, { hub, keyId: key.id, caller, isNotification: call.isNotification });
 }

@@ -1,5 +1,6 @@
 import { errorTable } from "../../lib/errors.ts";
 import { problemDocument, problemType } from "../../lib/problem.ts";
+import type { PiecedBody } from "../answer-budget/answer-chunks.ts";
 import type { Answer, ByteText, Call } from "../call.ts";
 import type { Reply, StreamedBody } from "../http/exchange.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
@@ -16,22 +17,28 @@ export function answer({
   calls,
   outcomes,
   headers,
+  isLong,
 }: {
   isBatch: boolean;
   calls: readonly Call[];
   outcomes: readonly (Answer | StreamedAnswer | Refusal)[];
   /** Headers of the HTTP answer besides its type. */
   headers: Readonly<Record<string, string>>;
+  /** Long answers go out in pieces. */
+  isLong: boolean;
 }): Reply {
   const [first] = outcomes;
   const firstId = calls[0]?.idText;
   if (first !== undefined && isStreamed(first) && firstId !== undefined) {
     return { status: 200, contentType: json, headers, body: streamedBody(first, firstId) };
   }
-  // What no validator answered shows as status 503, for load balancers and clients that look no further.
-  const isUnanswered = outcomes.every(isUnavailable);
-  const status = isUnanswered ? errorTable.upstream_unavailable.status : 200;
-  const all = isUnanswered ? { ...headers, "Retry-After": "1" } : headers;
+  const refused = refusalOfAll(isBatch, outcomes);
+  const status = refused === undefined ? 200 : errorTable[refused.refused].status;
+  let all = refused === undefined ? headers : { ...headers, ...refused.headers };
+  if (isLong && calls.some(({ idText }) => idText !== undefined)) {
+    for (const outcome of outcomes) if (isRefusal(outcome)) all = { ...outcome.headers, ...all };
+    return { status, contentType: json, headers: all, body: piecedBody(isBatch, calls, outcomes) };
+  }
   let text = "";
   let isAscii = true;
   for (let index = 0; index < outcomes.length; index += 1) {
@@ -40,19 +47,66 @@ export function answer({
     if (outcome === undefined || idText === undefined || isStreamed(outcome)) continue;
     if (text !== "") text += ",";
     text += responseText(idText, outcome);
-    isAscii &&= isAsciiId(idText) && (isRefusal(outcome) || outcome.isAscii);
+    const isOurs = isRefusal(outcome);
+    isAscii &&= isAsciiId(idText) && (isOurs || outcome.isAscii);
+    // When to come back with what was refused of a batch; the limit's own time is the longer one.
+    if (isOurs && outcome.headers !== undefined) all = { ...outcome.headers, ...all };
   }
   if (text === "") {
     // Notifications have no answers, but one that nobody carried out must not look as if it had been.
-    return isUnanswered && first !== undefined && isRefusal(first)
-      ? answerRefusal({ ...first, headers: all }, "null")
+    return refused !== undefined
+      ? answerRefusal({ ...refused, headers: all }, "null")
       : { status: 204, headers: all, body: undefined };
   }
   return { status, contentType: json, headers: all, body: bodyOf(isBatch ? `[${text}]` : text, isAscii) };
 }
 
+/** The same response objects without ever being one text. */
+function piecedBody(
+  isBatch: boolean,
+  calls: readonly Call[],
+  outcomes: readonly (Answer | StreamedAnswer | Refusal)[],
+): PiecedBody {
+  const pieces: ByteText[] = [];
+  let bytes = 0;
+  let text = isBatch ? "[" : "";
+  let separator = "";
+  const add = (piece: ByteText) => {
+    pieces.push(piece);
+    bytes += piece.length;
+  };
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = outcomes[index];
+    const idText = calls[index]?.idText;
+    if (outcome === undefined || idText === undefined || isStreamed(outcome)) continue;
+    if (isRefusal(outcome)) text += separator + responseText(idText, outcome);
+    else {
+      add(text + separator + outcome.beforeId + idText);
+      add(outcome.afterId);
+      text = "";
+    }
+    separator = isBatch ? "," : "";
+  }
+  add(isBatch ? `${text}]` : text);
+  return { pieces, bytes };
+}
+
+/**
+ * What shows as the status of the whole answer, for load balancers and clients that look no further: that no validator
+ * answered any call, or what a refusal of the only one says.
+ */
+function refusalOfAll(
+  isBatch: boolean,
+  outcomes: readonly (Answer | StreamedAnswer | Refusal)[],
+): Refusal | undefined {
+  const [first] = outcomes;
+  if (first === undefined || !isRefusal(first)) return undefined;
+  if (outcomes.every(isUnavailable)) return { ...first, headers: { "Retry-After": "1" } };
+  return isBatch || first.headers === undefined ? undefined : first;
+}
+
 function isUnavailable(outcome: Answer | StreamedAnswer | Refusal): boolean {
-  return isRefusal(outcome) && outcome.refused === "upstream_unavailable";
+  return isRefusal(outcome) && errorTable[outcome.refused].code === "upstream_unavailable";
 }
 
 /** One byte a character. ASCII is the same in UTF-8, so that the server can write the string itself. */
@@ -79,7 +133,7 @@ export function answerRefusal(refused: Refusal, idText: string): Reply {
 }
 
 /** The same as a problem document (RFC 9457), where nothing says that the request was meant to be JSON-RPC. */
-export function answerProblem(refused: Refusal, requestId?: string): Reply {
+export function answerProblem(refused: Refusal, requestId: string): Reply {
   const problem = problemDocument({ condition: refused.refused, detail: refused.message, requestId });
   const { Connection: connection, ...headers } = refused.headers ?? {};
   return {

@@ -25,8 +25,11 @@ export function atHead(
   if (block === undefined) return placed(call, text, cache === "forever" ? "fixed" : "head");
   if (block.at === "filter") {
     const range = checkBlockRange({ rule, paramsText: text, permissions, headNumber: () => head?.bigNumber });
-    if ("refused" in range) return { idText: call.idText, kind: "refused", refusal: range };
-    return placed(call, canonicalParams(range.paramsText), range.about);
+    if ("refused" in range) {
+      return { idText: call.idText, kind: "refused", refusal: range, bytes: call.paramsText.length };
+    }
+    const { about, paramsText, rule: travelling = rule } = range;
+    return placed({ ...call, rule: travelling }, canonicalParams(paramsText), about);
   }
   return atBlock(call, { text, at: block.at, missing: block.missing, head });
 }

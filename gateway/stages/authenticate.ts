@@ -3,8 +3,8 @@ import type { ClientAddress } from "../../lib/client-address.ts";
 import type { Permission } from "../../lib/key-store/key-record.ts";
 import { keyRefusal } from "../../lib/key-store/key-refusal.ts";
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
-import type { Exchange, RequestHead } from "../http/exchange.ts";
-import type { KeyCache, KnownKey } from "../key-cache.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { FoundOrNot, KeyCache } from "../key-cache.ts";
 import type { Later } from "../later.ts";
 import type { FailureLimiter } from "../limits/failure-limiter.ts";
 import { isRefusal, type Refusal, refusal } from "../refusal.ts";
@@ -13,7 +13,7 @@ const keyCharsMax = 200;
 
 export type AuthenticateDependencies = {
   profile: Profile;
-  keys: Pick<KeyCache, "known" | "find">;
+  keys: Pick<KeyCache, "known" | "find" | "loss">;
   failures: FailureLimiter;
   clientAddress: ClientAddress;
   monotonicMs: () => number;
@@ -27,23 +27,24 @@ export type AuthenticateDependencies = {
  */
 export function authenticate(
   exchange: Pick<Exchange, "head" | "peerAddress">,
-  permission: Permission,
   deps: AuthenticateDependencies,
 ): Later<FoundKey | Refusal> {
   const { head } = exchange;
   if (head.apiKeyCount > 1) return refusal("invalid_request", "The header X-API-Key was sent more than once");
-  const found = findKey(head, deps);
-  const judge = (key: FoundKey | Refusal) =>
-    isRefusal(key) ? countFailure(key, exchange, deps) : checkPermission(key, permission);
+  const found = findKey(exchange, deps);
+  const judge = (key: FoundKey | Refusal): Later<FoundKey | Refusal> =>
+    isRefusal(key) ? countFailure(key, exchange, deps) : key;
   return found instanceof Promise ? found.then(judge) : judge(found);
 }
 
 async function countFailure(
   refused: Refusal,
   { head, peerAddress }: Pick<Exchange, "head" | "peerAddress">,
-  { failures, clientAddress }: AuthenticateDependencies,
+  { failures, clientAddress, keys }: AuthenticateDependencies,
 ): Promise<Refusal> {
-  if (refused.refused === "upstream_unavailable") return refused;
+  if (refused.refused === "upstream_unavailable" || refused.refused === "rate_limited") return refused;
+  // While keys are lost nobody can be told from a stranger.
+  if (keys.loss() !== undefined) return refused;
   const address = clientAddress.of({ peer: peerAddress(), forwardedFor: head.forwardedFor });
   const blockedMs = failures.blockedForMs(address);
   if (blockedMs > 0) return tooManyFailures(blockedMs);
@@ -51,13 +52,18 @@ async function countFailure(
   return refused;
 }
 
-function checkPermission(key: FoundKey, permission: Permission): FoundKey | Refusal {
+/** Whether a key may do what a path is for. */
+export function checkPermission(key: FoundKey, permission: Permission): Refusal | undefined {
   return key.permissions.includes(permission)
-    ? key
+    ? undefined
     : refusal("insufficient_permission", `This API key does not have the permission ${permission}`);
 }
 
-function findKey({ apiKey, query }: RequestHead, deps: AuthenticateDependencies): Later<FoundKey | Refusal> {
+function findKey(
+  { head, peerAddress }: Pick<Exchange, "head" | "peerAddress">,
+  deps: AuthenticateDependencies,
+): Later<FoundKey | Refusal> {
+  const { apiKey, query, forwardedFor } = head;
   if (apiKey === undefined || apiKey === "") {
     const hint = query === "" ? "" : "; it is never taken from the URL, where logs would keep it";
     return unauthorized("api_key_missing", `Send your API key in the header X-API-Key${hint}`);
@@ -65,7 +71,7 @@ function findKey({ apiKey, query }: RequestHead, deps: AuthenticateDependencies)
   if (apiKey.length > keyCharsMax) return unauthorized("api_key_invalid", unknownKey);
   const hash = hashApiKey(apiKey);
   const remembered = deps.keys.known(hash);
-  if (remembered !== undefined) return checkKey(remembered, deps);
+  if (remembered !== undefined) return checkKey(remembered, deps, 0);
   // What is in memory is good: the checksum is for the others, to spare Redis the question.
   if (checkApiKey(apiKey) === "mistyped") {
     return unauthorized(
@@ -73,21 +79,28 @@ function findKey({ apiKey, query }: RequestHead, deps: AuthenticateDependencies)
       "The API key is mistyped: its checksum does not match. Copy it again",
     );
   }
-  return findByHash(hash, deps);
+  const address = deps.clientAddress.of({ peer: peerAddress(), forwardedFor });
+  return findByHash(hash, deps, deps.failures.blockedForMs(address));
 }
 
 type KeyDependencies = Pick<AuthenticateDependencies, "profile" | "keys" | "monotonicMs">;
 
-/** The same for a key that opened a WebSocket before: what it may now, as for each request. */
-export function findByHash(hash: string, deps: KeyDependencies): Later<FoundKey | Refusal> {
-  const found = deps.keys.find(hash);
-  return found instanceof Promise ? found.then((known) => checkKey(known, deps)) : checkKey(found, deps);
+/**
+ * The same for a key that opened a WebSocket before: what it may now, as for each request. `blockedMs`: for how long the
+ * address is refused for bad keys; what it sends is looked up at a small rate then, unless there is such a key.
+ */
+export function findByHash(hash: string, deps: KeyDependencies, blockedMs = 0): Later<FoundKey | Refusal> {
+  const found = deps.keys.find(hash, { isRefused: blockedMs > 0 });
+  const check = (known: FoundOrNot) => checkKey(known, deps, blockedMs);
+  return found instanceof Promise ? found.then(check) : check(found);
 }
 
 function checkKey(
-  known: KnownKey | undefined | "unavailable",
+  known: FoundOrNot,
   { profile, monotonicMs }: KeyDependencies,
+  blockedMs: number,
 ): FoundKey | Refusal {
+  if (known === "tooMany") return blockedMs > 0 ? tooManyFailures(blockedMs) : tooManyLookUps;
   if (known === "unavailable") {
     return refusal("upstream_unavailable", "API keys cannot be checked at the moment; try again shortly", {
       headers: { "Retry-After": "1" },
@@ -98,6 +111,11 @@ function checkKey(
   return refused === undefined ? known.key : unauthorized(refused, keyMessages[refused]);
 }
 
+const tooManyLookUps = refusal(
+  "upstream_unavailable",
+  "Too many unknown API keys are being looked up at the moment; try again shortly",
+  { headers: { "Retry-After": "1" } },
+);
 const unknownKey = "The API key is unknown; check that it is whole, and meant for this network";
 const keyMessages = {
   api_key_invalid: unknownKey,

@@ -16,10 +16,12 @@ export function authorize(
     return { idText: scanned.idText, kind: "refused", refusal: refusal("invalid_request", scanned.message) };
   }
   const { idText, method, paramsText } = scanned;
+  const params = paramsText ?? "[]";
   const refused = (...what: Parameters<typeof refusal>): Call => ({
     idText,
     kind: "refused",
     refusal: refusal(...what),
+    bytes: params.length,
   });
   const rule = methods.lookup(method);
   if (rule === "unknown")
@@ -28,8 +30,13 @@ export function authorize(
   if (!key.permissions.includes(rule.permission)) {
     return refused("method_not_permitted", `Method needs an API key with the permission ${rule.permission}`);
   }
-  const params = paramsText ?? "[]";
   // The scanner has proved it an array or an object. No method of Ethereum takes parameters by name.
   if (params.startsWith("{")) return refused("invalid_params", "Send params as an array, by position");
+  if (params.length > rule.paramsBytesMax) {
+    const { paramsBytesMax } = rule;
+    return refused("invalid_params", `The parameters of ${rule.name} may take ${paramsBytesMax} bytes`, {
+      data: { paramsBytesMax },
+    });
+  }
   return { idText, kind: "forward", rule, paramsText: params };
 }

@@ -4,7 +4,7 @@ import type { Later } from "../later.ts";
 import type { ChargeResult } from "../limits/budget.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { rateLimitHeaders } from "../limits/rate-limit-headers.ts";
-import { refusal } from "../refusal.ts";
+import { type Refusal, refusal } from "../refusal.ts";
 
 export type Charged = {
   calls: readonly Call[];
@@ -14,8 +14,9 @@ export type Charged = {
   isDegraded: boolean;
 };
 
-/** What a call costs that is refused before it reaches a validator: answering is work too. */
+/** What a call costs that is refused before it reaches a validator: answering is work too, and so is reading. */
 const refusedCost = 1;
+const refusedBytesPerPoint = 32_768;
 
 /**
  * What it costs: charges every call of a body to its key, in order, before any is forwarded. A call past the budget
@@ -41,8 +42,33 @@ export function charge(
     : toCharged(calls, charging);
 }
 
+/**
+ * A request that is refused as a whole, but with a good key, costs as a call does: gives the refusal with the headers that
+ * every answer to a key carries, or that of the key's limit.
+ */
+export function chargeRefusal(
+  refused: Refusal,
+  /** `bytes`: what was read of its body. */
+  { idText = "null", bytes = 0 }: { idText?: string; bytes?: number },
+  key: FoundKey,
+  { limiter, limits }: { limiter: Pick<Limiter, "charge">; limits: { requestsPerMinute: number } },
+): Later<Refusal> {
+  const charged = charge([{ idText, kind: "refused", refusal: refused, bytes }], {
+    key,
+    limiter,
+    requestsPerMinute: limits.requestsPerMinute,
+  });
+  const withHeaders = ({ calls: [call], headers }: Charged): Refusal => {
+    const why = call?.kind === "refused" ? call.refusal : refused;
+    return { ...why, headers: { ...why.headers, ...headers } };
+  };
+  return charged instanceof Promise ? charged.then(withHeaders) : withHeaders(charged);
+}
+
 function costOf(call: Call): number {
-  return call.kind === "forward" ? call.rule.cost : refusedCost;
+  if (call.kind === "refused") return refusedCost + Math.floor((call.bytes ?? 0) / refusedBytesPerPoint);
+  const { cost, bytesPerPoint } = call.rule;
+  return cost + Math.floor(call.paramsText.length / bytesPerPoint);
 }
 
 function toCharged(calls: readonly Call[], charged: ChargeResult): Charged {

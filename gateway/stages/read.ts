@@ -1,26 +1,35 @@
-import type { GatewayLimits } from "../config.ts";
-import type { Exchange, RequestHead } from "../http/exchange.ts";
+import type { BodyLimits, BodyRead, Exchange, RequestHead } from "../http/exchange.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 
 /**
- * Checks a request's head and reads its body to the end; nothing is done with a body that was cut short. `"aborted"`:
- * the client is gone, nobody waits for an answer. The bytes are good until `done` returns.
+ * Reads the body of a request whose head is good and whose key is known, to its end; nothing is done with a body that was
+ * cut short. `"aborted"`: the client is gone, nobody waits for an answer. The bytes are good until `done` returns.
  */
 export function read(
   exchange: Exchange,
-  limits: Pick<GatewayLimits, "bodyBytesMax" | "bodyTimeoutMs">,
+  { limits, keyId }: { limits: BodyLimits; keyId: string },
   done: (body: Uint8Array | Refusal | "aborted") => void,
 ): void {
-  const refused = checkHttp(exchange.head) ?? checkHead(exchange.head, limits);
-  if (refused !== undefined) {
-    done(refused);
-    return;
-  }
-  exchange.readBody(limits, (body) => {
-    if (body === "too large") done(tooLarge(limits));
-    else if (body === "too slow") done(tooSlow(limits));
-    else done(body);
+  exchange.readBody(limits, keyId, (body) => {
+    done(typeof body === "string" && body !== "aborted" ? notRead(body, limits) : body);
   });
+}
+
+function notRead(why: Exclude<BodyRead, Uint8Array | "aborted">, limits: BodyLimits): Refusal {
+  switch (why) {
+    case "too large":
+      return tooLarge(limits);
+    case "too slow":
+      return tooSlow(limits);
+    case "stalled":
+      return stalled(limits);
+    case "too many of the key":
+      return tooManyBodies("this API key");
+    case "too many of the address":
+      return tooManyBodies("your address");
+    case "too many":
+      return noRoom;
+  }
 }
 
 /** Whether the client wants no remembered answer (RFC 9111 section 5.2.1.4). */
@@ -28,8 +37,39 @@ export function isFresh({ cacheControl }: RequestHead): boolean {
   return cacheControl !== undefined && /(^|,)\s*no-cache\s*(,|$)/i.test(cacheControl);
 }
 
-function tooSlow({ bodyTimeoutMs }: Pick<GatewayLimits, "bodyTimeoutMs">): Refusal {
+function tooSlow({ bodyTimeoutMs }: BodyLimits): Refusal {
   return refusal("invalid_request", `The body did not arrive within ${bodyTimeoutMs} ms`, closing);
+}
+
+function stalled({ chunkedStallMs }: BodyLimits): Refusal {
+  return refusal(
+    "invalid_request",
+    `The body stood still for ${chunkedStallMs} ms before its last chunk (chunk extensions are not read); ` +
+      "send it with Content-Length",
+    closing,
+  );
+}
+
+function tooManyBodies(of: string): Refusal {
+  return refusal(
+    "rate_limited",
+    `Too much of ${of} is being sent at once: send fewer bodies at a time, or faster`,
+    {
+      data: { retryAfterMs: 1000 },
+      headers: { "Retry-After": "1", Connection: "close" },
+    },
+  );
+}
+
+const noRoom = refusal(
+  "service_unavailable",
+  "The gateway reads as many bodies as it can; try again shortly",
+  { headers: { "Retry-After": "1", Connection: "close" } },
+);
+
+/** What is wrong with a request before its body is looked at; its path has to be one that takes JSON. */
+export function checkRequest(head: RequestHead, limits: BodyLimits): Refusal | undefined {
+  return checkHttp(head) ?? checkHead(head, limits);
 }
 
 /** RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently. */
@@ -55,7 +95,7 @@ export function notFound({ path }: RequestHead): Refusal {
 /** After these the bytes that are still to come cannot be told from a next request. */
 const closing = { headers: { Connection: "close" } };
 
-function checkHead(head: RequestHead, limits: Pick<GatewayLimits, "bodyBytesMax">): Refusal | undefined {
+function checkHead(head: RequestHead, limits: BodyLimits): Refusal | undefined {
   if (head.method !== "POST") {
     return refusal(
       "method_not_allowed",
@@ -75,8 +115,20 @@ function checkHead(head: RequestHead, limits: Pick<GatewayLimits, "bodyBytesMax"
       headers: { "Accept-Encoding": "identity" },
     });
   }
+  if (head.transferEncodings !== undefined && limits.chunkedBodies === "refuse") {
+    return refusal(
+      "invalid_request",
+      "Send the body with Content-Length: bodies in chunks are not taken here",
+    );
+  }
   if (Number(head.contentLength ?? 0) > limits.bodyBytesMax) return tooLarge(limits);
   return undefined;
+}
+
+/** After it come frames: what a body's framing says of them would be another reading of the same bytes. */
+export function checkNoBody({ contentLength, transferEncodings }: RequestHead): Refusal | undefined {
+  if (transferEncodings === undefined && Number(contentLength ?? 0) === 0) return undefined;
+  return malformed("an upgrade to WebSocket has no body");
 }
 
 function malformed(what: string): Refusal {
@@ -84,8 +136,9 @@ function malformed(what: string): Refusal {
 }
 
 /** What still comes is taken in and dropped: a client that sends everything before it reads can read the answer. */
-function tooLarge({ bodyBytesMax }: Pick<GatewayLimits, "bodyBytesMax">): Refusal {
-  return refusal("body_too_large", `The body is larger than ${bodyBytesMax} bytes; send smaller batches`, {
+function tooLarge({ bodyBytesMax, isClaim }: BodyLimits): Refusal {
+  const advice = isClaim === true ? "a claim is an address and little else" : "send smaller batches";
+  return refusal("body_too_large", `The body is larger than ${bodyBytesMax} bytes; ${advice}`, {
     data: { bodyBytesMax },
   });
 }

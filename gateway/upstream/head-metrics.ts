@@ -1,13 +1,14 @@
 import { Gauge, type Registry } from "prom-client";
 import type { HeadTracker } from "./head/head-tracker.ts";
+import { outsideReasons } from "./head/member.ts";
 
-/** Shows the head at `/metrics`; read when somebody asks. `validator` is a validator's place in the configuration. */
+/** Shows the head at `/metrics`; read when somebody asks. `validator` is a validator's name. */
 export function registerHeadMetrics({
   registry,
   head,
 }: {
   registry: Registry;
-  head: Pick<HeadTracker, "announced" | "isStalled" | "epoch" | "status">;
+  head: Pick<HeadTracker, "announced" | "isStalled" | "newsAgeMs" | "epoch" | "status" | "differences">;
 }): void {
   const registers = [registry];
   new Gauge({
@@ -20,10 +21,30 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_chain_stalled",
-    help: "1 while validators answer and none has a new block",
+    help: "1 while no block was announced for long, whether validators answer or not",
     registers,
     collect() {
       this.set(head.isStalled() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_head_age_seconds",
+    help: "Seconds since a block was last announced, or since the start while none was",
+    registers,
+    collect() {
+      this.set(head.newsAgeMs() / 1000);
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_validator_silent_seconds",
+    help: "Seconds since a validator last answered or brought a block; none where it never has",
+    labelNames: ["validator"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, silentMs } of head.status()) {
+        if (silentMs !== null) this.set({ validator: label }, silentMs / 1000);
+      }
     },
   });
   new Gauge({
@@ -54,6 +75,26 @@ export function registerHeadMetrics({
     collect() {
       this.reset();
       for (const { label, lag } of head.status()) if (lag !== null) this.set({ validator: label }, lag);
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_validator_outside",
+    help: `1 while a validator stands outside of what the others say, and so is not asked: ${outsideReasons.join(", ")}`,
+    labelNames: ["validator", "reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { label, outside } of head.differences().outside) {
+        this.set({ validator: label, reason: outside.reason }, 1);
+      }
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_heads_waiting",
+    help: "Blocks that some validators have and that are not announced since the others do not, or have another one",
+    registers,
+    collect() {
+      this.set(head.differences().waiting.length);
     },
   });
 }

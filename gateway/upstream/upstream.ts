@@ -2,7 +2,13 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { CallToForward } from "../call.ts";
 import type { GatewayConfig } from "../config.ts";
+import type { DeadlyCalls } from "../traces/deadly-calls.ts";
+import { createRunTraces } from "../traces/run-traces.ts";
+import { registerTraceMetrics } from "../traces/trace-metrics.ts";
+import { createTraceNodes } from "../traces/trace-nodes.ts";
+import type { TraceSlots } from "../traces/trace-slots.ts";
 import { createAhead } from "./ahead.ts";
+import { differencesIn } from "./differences-in.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
 import { ownWholeAnswer } from "./pool/pool-answer.ts";
@@ -36,8 +42,12 @@ export type Upstream = {
   waitForHead(timeoutMs: number): Promise<void>;
   /** Why validators are not as they should be, in words for `/readyz`; empty where all is well. */
   problems(): string[];
+  /** Why no validator counts, in words for clients; undefined where one does. */
+  whyNoneCounts(): string | undefined;
   /** The chain and each validator, for `/status`. */
   status(): object;
+  /** Answers everything that waits with "unavailable", and asks nothing any more. */
+  giveUp(): void;
   stop(): Promise<void>;
 };
 
@@ -61,27 +71,66 @@ export type AskOptions = {
 /** The validators behind one door: the head says which of them count, the pool asks them. */
 export function createUpstream({
   config,
+  deadly,
+  slots,
   registry,
   logger,
+  monotonicMs = () => performance.now(),
 }: {
   config: Pick<
     GatewayConfig,
-    "upstreams" | "forward" | "chainId" | "genesisHash" | "blockTimeMs" | "newHeads"
+    | "upstreams"
+    | "traceUpstreams"
+    | "traces"
+    | "forward"
+    | "chainId"
+    | "genesisHash"
+    | "blockTimeMs"
+    | "newHeads"
   >;
+  deadly: DeadlyCalls;
+  slots: TraceSlots;
   registry: Registry;
   logger: Logger;
+  monotonicMs?: () => number;
 }): Upstream {
-  const urls = config.upstreams;
+  const named = config.upstreams;
   const head = createHeadTracker({
-    validators: urls.map((url, index) => ({ label: String(index), url, wsUrl: config.newHeads })),
+    validators: named.map(({ name, url }) => ({ label: name, url, wsUrl: config.newHeads })),
     chainId: BigInt(config.chainId),
     genesisHash: config.genesisHash === "" ? undefined : config.genesisHash,
     blockTimeMs: config.blockTimeMs,
     logger,
+    monotonicMs,
   });
-  const pool = createValidatorPool({ urls, settings: config.forward, head, registry, logger });
+  const pool = createValidatorPool({
+    validators: named,
+    settings: config.forward,
+    chainId: config.chainId,
+    head,
+    registry,
+    logger,
+    now: monotonicMs,
+  });
   registerHeadMetrics({ registry, head });
   const ahead = createAhead({ head, pool });
+  const traceNodes =
+    config.traceUpstreams.length === 0
+      ? undefined
+      : createTraceNodes({ config, announced: head.announced, logger });
+  const tracePool = traceNodes?.pool ?? pool;
+  const traces = createRunTraces({
+    pool: tracePool,
+    slots,
+    deadly,
+    // Nodes that do nothing else need not be spared.
+    settings: traceNodes === undefined ? config.traces : { ...config.traces, sparedMin: 0 },
+    nodesInAll: traceNodes?.count ?? named.length,
+    monotonicMs,
+  });
+  // The last one is never taken out, so that it is silence that tells.
+  const healthyNodes = () => (tracePool.isAnswering() ? tracePool.healthy().length : 0);
+  registerTraceMetrics({ registry, deadly, traces, healthyNodes });
   let announced: AnnouncedHead | undefined;
   head.onHead(({ number, numberHex }) => {
     const numberText = `"${numberHex}"`;
@@ -104,6 +153,7 @@ export function createUpstream({
 
   function submit(call: CallToForward, options: AskOptions, settle: Settle): void {
     if (call.rule.name === "eth_blockNumber") void answerBlockNumber(call).then(settle);
+    else if (call.rule.trace !== undefined) traces.submit(call, options, settle);
     else if (ahead.concerns(call)) ahead.submit(call, options, settle);
     else pool.submit(call, options, settle);
   }
@@ -120,9 +170,19 @@ export function createUpstream({
       await head.waitFor(0n, timeoutMs);
     },
     problems() {
-      if (!pool.isAnswering() || head.announced() === undefined) return ["no validator answers"];
-      return head.isStalled() ? ["the chain is stalled: no validator has a new block"] : [];
+      const noneCounts = head.whyNoneCounts();
+      if (noneCounts !== undefined) return [`no validator counts: ${noneCounts}`];
+      const differences = differencesIn(head.differences());
+      const isSilent = !pool.isAnswering() || head.announced() === undefined || head.answering() === 0;
+      if (isSilent) return ["no validator answers", ...differences];
+      const isTraceless = traceNodes !== undefined && healthyNodes() === 0;
+      return [
+        ...(isTraceless ? ["no trace node answers: traces are refused"] : []),
+        ...(head.isStalled() ? ["the chain is stalled: no validator has a new block"] : []),
+        ...differences,
+      ];
     },
+    whyNoneCounts: head.whyNoneCounts,
     status() {
       const announced = head.announced();
       const { validators, lanes } = pool.status();
@@ -131,14 +191,33 @@ export function createUpstream({
         chain: {
           head: announced === undefined ? null : { number: Number(announced.number), hash: announced.hash },
           stalled: head.isStalled(),
+          secondsSinceBlock: Math.round(head.newsAgeMs() / 1000),
+          answering: head.answering(),
           epoch: head.epoch(),
+          waiting: head.differences().waiting.map(({ number, hash, having }) => ({
+            number: Number(number),
+            hash,
+            validators: having,
+          })),
         },
         lanes,
+        traces: {
+          ...traces.stats(),
+          deadlyCalls: deadly.stats(),
+          problem: traces.problem() ?? null,
+          nodes: traceNodes?.status() ?? "validators",
+        },
         validators: validators.map((validator) => ({ ...places.get(validator.label), ...validator })),
       };
     },
+    giveUp() {
+      traces.stop();
+      pool.settleAll();
+      traceNodes?.settleAll();
+    },
     async stop() {
-      await Promise.all([pool.stop(), head.stop()]);
+      traces.stop();
+      await Promise.all([pool.stop(), head.stop(), traceNodes?.stop()]);
     },
   };
 }

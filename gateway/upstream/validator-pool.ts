@@ -1,13 +1,18 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { createReceiveBudget, type ReceiveBudget } from "../answer-budget/receive-budget.ts";
 import type { CallToForward } from "../call.ts";
-import { type Ask, type AskOutcome, createAsk, createPlans, type LaneName } from "./pool/ask.ts";
+import type { NamedUpstream } from "../named-upstreams.ts";
+import { type Ask, type AskOutcome, createAsk, createPlans, type Unmet } from "./pool/ask.ts";
+import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
 import type { ConnectionEvents, FailureReason } from "./pool/connection.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
+import { createDoubtBudget } from "./pool/doubt-budget.ts";
 import { createDoubts } from "./pool/doubts.ts";
 import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
+import { slowLane } from "./pool/lanes.ts";
 import { createMember, type Member, openConnection, targetOf } from "./pool/member.ts";
 import { createPinger } from "./pool/pinger.ts";
 import type { StreamedAnswer, WholeAnswer } from "./pool/pool-answer.ts";
@@ -23,38 +28,52 @@ export type AskOptions = {
   group?: string;
   /** The client is gone: nobody waits for the answer any more. A transaction goes its way all the same. */
   signal?: AbortSignal;
-  /** Where a call costs more than its method usually does (logs over many blocks). Its time stays the method's. */
-  lane?: LaneName;
   /** What is left of the method's time. */
   timeoutMs?: number;
+  /** The one validator that it is put to, once, by its place. */
+  target?: number;
 };
 
 type WholeOptions = AskOptions & { mayStream?: false };
 type StreamOptions = AskOptions & { mayStream: boolean };
 export type SubmitOptions = Omit<AskOptions, "signal"> & { mayStream?: boolean };
 
-export type Unanswered = "unavailable" | "unsent";
-export type Settle = (answer: AskOutcome | "unsent") => void;
+/**
+ * Why there is no answer: see `Unmet`. "unsent" also says it of a transaction that has reached no validator. "deadly": it has
+ * ended a validator before. "struck": other calls of its key have. "spared": too few validators are healthy to run a
+ * trace. "busy": other traces ran all the time.
+ */
+export type Unanswered = Unmet | "deadly" | "struck" | "spared" | "busy";
+export type Settle = (answer: WholeAnswer | StreamedAnswer | Unanswered) => void;
 
 export type ValidatorPool = {
   /**
    * Has a validator answer one call, within the method's time; a read is asked of another where one fails.
-   * "unavailable": too many calls wait, or no validator answered; "unsent": a transaction that has reached none. Never
-   * throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
+   * Never throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
    */
   ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
-  ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | "unsent">;
+  ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | Unanswered>;
   /**
    * The same for the many: `settle` is called once, perhaps before this returns, and must not throw. A promise a call,
    * and what awaits it, cost as much as everything else that the pool does for it.
    */
   submit(call: CallToForward, options: SubmitOptions, settle: Settle): void;
   status(): PoolStatus;
+  /**
+   * Which of them may get a call of the slow lane, best first: neither taken out nor, as long as others are not, silent or
+   * behind the head.
+   */
+  healthy(): readonly HealthyValidator[];
   /** Whether any validator answers as far as is known. */
   isAnswering(): boolean;
   /** Settles what is under way as unavailable and closes every connection. */
+  /** Settles everything, and takes in nothing more; what is being streamed goes on. */
+  settleAll(): void;
   stop(): void;
 };
+
+/** `url` without credentials. */
+export type HealthyValidator = { index: number; url: string };
 
 export type { PoolHead, PoolStatus, StreamedAnswer, WholeAnswer };
 
@@ -67,16 +86,19 @@ export const validatorsMax = 30;
  * @throws Error for more than `validatorsMax` addresses.
  */
 export function createValidatorPool({
-  urls,
+  validators,
   settings,
+  chainId,
   head,
   registry,
   logger,
   now = () => performance.now(),
   wallClock = Date.now,
 }: {
-  urls: readonly string[];
+  validators: readonly NamedUpstream[];
   settings: PoolSettings;
+  /** Of the network: a transaction of another is nobody's here. */
+  chainId: number;
   head: PoolHead;
   registry: Registry;
   logger: Logger;
@@ -85,15 +107,23 @@ export function createValidatorPool({
   /** Milliseconds since the epoch, for what people read. */
   wallClock?: () => number;
 }): ValidatorPool {
+  const receiving = createReceiveBudget(settings);
   const members = createMembers({
-    urls,
+    validators,
     settings,
+    receiving,
     head,
     logger,
     onTakenOut: (member, reason) => dispatcher.moveAll(member, reason),
   });
   const open = (member: Member, events: ConnectionEvents) =>
-    openConnection({ target: targetOf(urls[member.index] ?? "", settings), settings, now, events });
+    openConnection({
+      target: targetOf(validators[member.index]?.url ?? "", settings),
+      settings,
+      room: member.room,
+      now,
+      events,
+    });
   const hedges = createHedgeBudget(settings.hedge);
   const choose = createChoose({ members, head });
   const dispatcher = createDispatcher({
@@ -122,14 +152,26 @@ export function createValidatorPool({
   const sweeping = setInterval(sweep, settings.health.sweepMs);
   sweeping.unref();
   const planOf = createPlans();
-  const sends = createSends({ members, head, dispatcher, planOf, remembered: settings.sendsRemembered, now });
-  const makeSure = createDoubts({ members, head, dispatcher, sends });
-  registerPoolMetrics({ registry, members, dispatcher });
+  const budget = createDoubtBudget({ perSecondMax: settings.unknownHashesPerSecondMax, now });
+  const askInTurn = createAskInTurn({ members, head, dispatcher, budget });
+  const sends = createSends({
+    members,
+    head,
+    dispatcher,
+    askInTurn,
+    planOf,
+    remembered: settings.sendsRemembered,
+    chainId,
+    readingsPerGroupMax: settings.groupMax.light,
+    now,
+  });
+  const makeSure = createDoubts({ members, head, askInTurn, settings, now });
+  registerPoolMetrics({ registry, members, dispatcher, receiving });
 
   /** Gives the call on its way, where it is one that may be given up. */
   function submit(
     { kind, rule, paramsText }: CallToForward,
-    { group, lane, timeoutMs = rule.timeoutMs, mayStream = false }: SubmitOptions,
+    { group, timeoutMs = rule.timeoutMs, mayStream = false, target }: SubmitOptions,
     settle: Settle,
   ): Ask | undefined {
     const deadlineMs = now() + timeoutMs;
@@ -142,18 +184,27 @@ export function createValidatorPool({
       void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
       return undefined;
     }
-    const plan = planOf(rule, lane);
-    const ask = createAsk({ plan, paramsText, deadlineMs, group, mayStream, settle: makeSure, tell: settle });
+    const plan = planOf(rule);
+    const ask = createAsk({
+      plan,
+      paramsText,
+      deadlineMs,
+      group,
+      mayStream,
+      target,
+      settle: makeSure,
+      tell: settle,
+    });
     dispatcher.submit(ask);
     return ask;
   }
 
   function ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
-  function ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | "unsent">;
+  function ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | Unanswered>;
   function ask(
     call: CallToForward,
     options: AskOptions & { mayStream?: boolean } = {},
-  ): Promise<AskOutcome | "unsent"> {
+  ): Promise<AskOutcome | Unanswered> {
     return new Promise((resolve) => {
       const { signal } = options;
       if (signal === undefined || !call.rule.mayAskAgain) return submit(call, options, resolve);
@@ -175,7 +226,13 @@ export function createValidatorPool({
       submit(call, options, settle);
     },
     status: () => poolStatus({ members, dispatcher, wallClock, now }),
+    healthy: () =>
+      members
+        .map((member) => ({ index: member.index, url: member.url, tier: tierOf(member, slowLane, head) }))
+        .filter(({ tier }) => tier <= 1)
+        .sort((one, other) => one.tier - other.tier),
     isAnswering: () => members.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
+    settleAll: dispatcher.settleAll,
     stop() {
       clearInterval(sweeping);
       for (const pinger of pingers) pinger.stop();
@@ -186,34 +243,35 @@ export function createValidatorPool({
 
 /** Each validator with its health. The last that can be asked is never taken out. */
 function createMembers({
-  urls,
+  validators,
   settings,
+  receiving,
   head,
   logger,
   onTakenOut,
 }: {
-  urls: readonly string[];
+  validators: readonly NamedUpstream[];
   settings: PoolSettings;
+  receiving: ReceiveBudget;
   head: PoolHead;
   logger: Logger;
   onTakenOut: (member: Member, reason: FailureReason) => void;
 }): readonly Member[] {
-  if (urls.length > validatorsMax) throw new Error(`at most ${validatorsMax} validators can be asked`);
-  const members: Member[] = urls.map((url, index) => {
-    const validator = new URL(url).host;
+  if (validators.length > validatorsMax) throw new Error(`at most ${validatorsMax} validators can be asked`);
+  const members: Member[] = validators.map(({ name, url }, index) => {
     const health = createHealth({
       settings: settings.health,
       mayTakeOut: () => members.some((other) => other !== member && isSound(other)),
       onTakenOut(reason) {
-        logger.warn({ validator, reason }, "validator taken out");
+        logger.warn({ validator: name, reason }, "validator taken out");
         onTakenOut(member, reason);
       },
       onBack() {
-        logger.info({ validator }, "validator is back");
+        logger.info({ validator: name }, "validator is back");
         for (const { latency } of member.lanes) latency.reset();
       },
     });
-    const member = createMember({ url, index, settings, health });
+    const member = createMember({ name, url, index, settings, health, room: receiving.forValidator() });
     return member;
   });
   const isSound = (member: Member) => tierOf(member, 0, head) <= 2 && !member.health.isSuspect();

@@ -13,11 +13,15 @@ export type Target = {
   url: string;
   /** Where WebSockets go, if not to the same port: Besu has another one for them. */
   webSocketUrl?: string | undefined;
+  /** Asked for each request where there are several nodes and it changes which of them is asked; instead of the two above. */
+  node?: (() => Node) | undefined;
   /** Certificates (PEM) to be trusted instead of the public authorities'. */
   ca?: string | undefined;
   /** Put on each request, whatever the client sent. Asked for each time, since a key may be replaced. */
   headers: () => Readonly<Record<string, string>>;
 };
+
+export type Node = Pick<Target, "url" | "webSocketUrl">;
 
 export type Forwarder = {
   /** Passes a request on and its answer back. `onFailure`: no answer came and none has been begun. */
@@ -30,7 +34,7 @@ export type Forwarder = {
 
 /** For a connection, and for the answer to a WebSocket's handshake. */
 const connectTimeoutMs = 10_000;
-/** Longer than a gateway takes for anything (60 s); a dev chain may trace for a while. */
+/** Longer than a gateway takes for anything (28 s); a dev chain may trace for a while. */
 const silenceMsMax = 180_000;
 /** Shorter than servers keep an idle connection (uWebSockets.js 10 s), so that none is used as it is being closed. */
 const idleMs = 4000;
@@ -56,6 +60,7 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
     proxyTimeout: silenceMsMax,
   });
   let answers = true;
+  const nodeNow = (): Node => target.node?.() ?? target;
 
   function tell(now: boolean, code?: string): void {
     if (answers === now) return;
@@ -92,7 +97,7 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
   return {
     forward(request, response, onFailure) {
       dropHeaders(request);
-      proxy.web(request, response, { headers: target.headers() }, (error) => {
+      proxy.web(request, response, { target: nodeNow().url, headers: target.headers() }, (error) => {
         const refused = failed(error);
         if (response.headersSent) response.destroy();
         else onFailure(refused);
@@ -101,8 +106,8 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
     join(request, socket, head, onFailure) {
       dropHeaders(request);
       const writtenBefore = socket.bytesWritten;
-      const { url, webSocketUrl = url, headers } = target;
-      proxy.ws(request, socket, head, { target: webSocketUrl, headers: headers() }, (error) => {
+      const { url, webSocketUrl = url } = nodeNow();
+      proxy.ws(request, socket, head, { target: webSocketUrl, headers: target.headers() }, (error) => {
         // After the handshake the connection carries frames: what is broken then is just closed.
         if (!socket.destroyed && socket.bytesWritten === writtenBefore) onFailure(failed(error));
       });

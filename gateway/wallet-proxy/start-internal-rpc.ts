@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Node } from "./forwarder.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 
 /**
@@ -10,12 +11,25 @@ export function startInternalRpc(
     port,
     nodeUrl,
     nodeWebSocketUrl,
-  }: { port: number; nodeUrl: string; nodeWebSocketUrl?: string | undefined },
+    node,
+  }: {
+    port: number;
+    nodeUrl: string;
+    nodeWebSocketUrl?: string | undefined;
+    /** Which of several is asked right now. */
+    node?: (() => Node) | undefined;
+  },
   { logger }: { logger: Logger },
 ): Promise<RpcProxy> {
   return startRpcProxy({
     port,
-    target: { name: "the dev chain", url: nodeUrl, webSocketUrl: nodeWebSocketUrl, headers: () => ({}) },
+    target: {
+      name: "the dev chain",
+      url: nodeUrl,
+      webSocketUrl: nodeWebSocketUrl,
+      node,
+      headers: () => ({}),
+    },
     logger,
   });
 }

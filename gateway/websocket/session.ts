@@ -1,3 +1,5 @@
+import { type AnswerHold, uncountedBytesMax } from "../answer-budget/answer-budget.ts";
+import { isPieced, type PiecedBody } from "../answer-budget/answer-chunks.ts";
 import type { FrameCaller } from "../news/subscriptions/answer-subscription.ts";
 import type { SubscriptionHub } from "../news/subscriptions/hub.ts";
 import type { Subscriber } from "../news/subscriptions/subscriber-list.ts";
@@ -9,15 +11,24 @@ import type { WebSocketSettings } from "./web-socket-settings.ts";
 export type Wire = {
   /** Sends a text message; copies it before it returns. */
   send(message: Uint8Array | string): void;
+  /** Sends a long one in parts, as it is read. `onGone` is called once, when nothing of it is held here any more. */
+  sendLong(body: PiecedBody, onGone: () => void): void;
   cork(write: () => void): void;
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not taken yet, but for a long message that is being sent. */
   waitingBytes(): number;
+  /** What of it nobody counts but the session. */
+  uncountedBytes(): number;
   /** Closes with a close frame; the session's `closed` is called before it returns. */
   end(ending: { code: number; reason: string }): void;
 };
 
 /** A frame's answer; nothing where all of it were notifications. `isKeyOver`: the key opens nothing any more. */
-export type FrameAnswer = { message: Uint8Array | string | undefined; isKeyOver: boolean };
+export type FrameAnswer = {
+  message: Uint8Array | string | PiecedBody | undefined;
+  isKeyOver: boolean;
+  /** To be called when nothing of a long message is held any more. */
+  release: (() => void) | undefined;
+};
 
 /** Never rejects. */
 export type AnswerFrame = (
@@ -30,6 +41,8 @@ export type Session = {
   message(bytes: Uint8Array): void;
   /** A control frame of the client, which the library has answered. */
   control(): void;
+  /** The client has read. */
+  drained(): void;
   closed(): void;
   end(ending: Ending): void;
   /** Closes once what is under way is answered. */
@@ -43,6 +56,7 @@ export function createSession({
   settings,
   answerFrame,
   hub,
+  unread,
   monotonicMs,
   onEnding,
 }: {
@@ -51,6 +65,8 @@ export function createSession({
   settings: WebSocketSettings;
   answerFrame: AnswerFrame;
   hub: SubscriptionHub;
+  /** What the client has not read, on its key's account and the process's. */
+  unread: AnswerHold;
   monotonicMs: () => number;
   onEnding: (ending: Ending) => void;
 }): Session {
@@ -58,6 +74,7 @@ export function createSession({
   let inFlight = 0;
   let isOver = false;
   let isStopping = false;
+  let unreadBytes = 0;
 
   function end(ending: Ending): void {
     if (isOver) return;
@@ -70,7 +87,39 @@ export function createSession({
     if (isOver) return;
     // Looked at before, not after: one long answer alone may be longer than what may wait.
     if (wire.waitingBytes() > settings.waitingBytesMax) end("tooSlow");
-    else wire.send(message);
+    else {
+      wire.send(message);
+      countUnread();
+    }
+  }
+
+  /** Where nothing waits, as nearly always, this is one look. */
+  function countUnread(): void {
+    const bytes = wire.uncountedBytes();
+    const counted = bytes <= uncountedBytesMax ? 0 : bytes;
+    if (counted === unreadBytes) return;
+    unreadBytes = counted;
+    if (!unread.set(counted)) end("tooSlow");
+  }
+
+  /** Hands an answer over; resolves when nothing of it is held here any more. */
+  async function sendAnswer({ message, release }: FrameAnswer): Promise<void> {
+    if (message === undefined || isOver || !isPieced(message)) {
+      if (message !== undefined && !isOver && !isPieced(message)) send(message);
+      release?.();
+      return;
+    }
+    if (wire.waitingBytes() > settings.waitingBytesMax) {
+      release?.();
+      return end("tooSlow");
+    }
+    await new Promise<void>((gone) => {
+      wire.sendLong(message, () => {
+        release?.();
+        gone();
+      });
+      countUnread();
+    });
   }
 
   const subscriber: Subscriber = {
@@ -84,13 +133,16 @@ export function createSession({
   async function answer(bytes: Uint8Array): Promise<void> {
     inFlight += 1;
     const caller: FrameCaller = { subscriber, made: [] };
-    const { message, isKeyOver } = await answerFrame(bytes, { keyHash, caller });
-    inFlight -= 1;
-    if (isOver) return hub.leave(subscriber);
-    if (message !== undefined) send(message);
+    const answered = await answerFrame(bytes, { keyHash, caller });
+    const gone = sendAnswer(answered);
+    if (isOver) hub.leave(subscriber);
     // Not before: a notification must not arrive ahead of the answer that names its subscription.
-    for (const subscription of caller.made) hub.start(subscription);
-    if (isKeyOver) end("keyEnded");
+    else for (const subscription of caller.made) hub.start(subscription);
+    // A long answer is in flight until it is read.
+    if (answered.release !== undefined) await gone;
+    inFlight -= 1;
+    if (isOver) return;
+    if (answered.isKeyOver) end("keyEnded");
     else if (isStopping && inFlight === 0) end("stopping");
   }
 
@@ -105,8 +157,10 @@ export function createSession({
     control() {
       if (!isOver && !isWithinRate()) end("tooManyFrames");
     },
+    drained: countUnread,
     closed() {
       isOver = true;
+      unread.release();
       hub.leave(subscriber);
     },
     end,

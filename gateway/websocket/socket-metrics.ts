@@ -12,7 +12,7 @@ export function registerSocketMetrics({
 }: {
   registry: Registry;
   sockets: Pick<Sockets, "count" | "ended">;
-  hub: Pick<SubscriptionHub, "count" | "notificationsSent">;
+  hub: Pick<SubscriptionHub, "count" | "logValues" | "notificationsSent">;
 }): void {
   const registers = [registry];
   new Gauge({
@@ -30,6 +30,14 @@ export function registerSocketMetrics({
     registers,
     collect() {
       for (const kind of wishKinds) this.set({ kind }, hub.count(kind));
+    },
+  });
+  new Gauge({
+    name: "tollgate_gateway_log_values",
+    help: "Addresses and topics that subscriptions of logs name; webSocket.logValuesMax bounds them",
+    registers,
+    collect() {
+      this.set(hub.logValues());
     },
   });
   new Counter({

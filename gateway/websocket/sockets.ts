@@ -1,4 +1,5 @@
 import type { FoundKey } from "../../lib/key-store/key-store.ts";
+import type { AnswerBudget } from "../answer-budget/answer-budget.ts";
 import type { SubscriptionHub } from "../news/subscriptions/hub.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 import type { Ending } from "./endings.ts";
@@ -28,6 +29,7 @@ export function createSockets({
   answerFrame,
   isKeyOver,
   hub,
+  answerBudget,
   monotonicMs,
 }: {
   settings: WebSocketSettings;
@@ -35,6 +37,7 @@ export function createSockets({
   /** Whether the key of this SHA-256 is known to open nothing any more. Mostly from memory; never rejects. */
   isKeyOver: (keyHash: string) => Promise<boolean>;
   hub: SubscriptionHub;
+  answerBudget: Pick<AnswerBudget, "open">;
   monotonicMs: () => number;
 }): Sockets {
   const byKey = new Map<string, KeySockets>();
@@ -69,10 +72,11 @@ export function createSockets({
     if (ofKey.admitted === 0) byKey.delete(keyHash);
   }
 
-  function openSession(wire: Wire, keyHash: string, ofKey: KeySockets): Session {
+  function openSession(wire: Wire, { hash, id }: FoundKey, ofKey: KeySockets): Session {
     const session = createSession({
       wire,
-      keyHash,
+      keyHash: hash,
+      unread: answerBudget.open(id),
       settings,
       answerFrame,
       hub,
@@ -86,7 +90,7 @@ export function createSockets({
       closed() {
         if (!ofKey.sessions.delete(session)) return;
         open -= 1;
-        giveBack(keyHash, ofKey);
+        giveBack(hash, ofKey);
         session.closed();
         onClosed();
       },
@@ -94,13 +98,14 @@ export function createSockets({
   }
 
   return {
-    admit({ hash }) {
+    admit(key) {
+      const { hash } = key;
       if (isStopping) return stoppingRefusal;
       const ofKey = byKey.get(hash) ?? { admitted: 0, sessions: new Set<Session>() };
       if (ofKey.admitted >= settings.connectionsPerKeyMax) return tooManyConnections(settings);
       ofKey.admitted += 1;
       byKey.set(hash, ofKey);
-      return { open: (wire) => openSession(wire, hash, ofKey), giveBack: () => giveBack(hash, ofKey) };
+      return { open: (wire) => openSession(wire, key, ofKey), giveBack: () => giveBack(hash, ofKey) };
     },
     count: () => open,
     ended: () => ended,

@@ -6,6 +6,9 @@ const bounded = (max: number) => z.int().min(1).max(max);
 export const webSocketSettingsSchema = z.strictObject({
   connectionsPerKeyMax: bounded(1_000_000).default(100),
   subscriptionsPerConnectionMax: bounded(100_000).default(100),
+  logSubscriptionsPerKeyMax: bounded(1_000_000).default(1000),
+  logValuesPerKeyMax: bounded(10_000_000).default(20_000),
+  logValuesMax: bounded(10_000_000).default(200_000),
   framesPerSecondMax: bounded(1_000_000).default(2000),
   framesInFlightMax: bounded(1_000_000).default(2000),
   messageBytesMax: bounded(64 * 1024 * 1024).default(1024 * 1024),

@@ -14,8 +14,8 @@ export type FilterName = { keyId: string; id: string };
 
 /** Every function rejects where Redis does not answer. */
 export type FilterStore = {
-  /** The new filter's id; undefined where the key has as many as it may. */
-  create(keyId: string, row: FilterRow): Promise<string | undefined>;
+  /** The new filter's id; or that the key has as many as it may, or that they would take more bytes than they may. */
+  create(keyId: string, row: FilterRow): Promise<{ id: string } | "tooMany" | "tooLarge">;
   /** Counts as a use of the filter. */
   read(name: FilterName): Promise<FilterRow | undefined>;
   /** Whether the cursor was still `before` and now is `next`: of two polls at once one only may tell what it found. */
@@ -28,10 +28,13 @@ export function createFilterStore({
   redis,
   idleMsMax,
   filtersPerKeyMax,
+  bytesPerKeyMax,
 }: {
   redis: Redis;
   idleMsMax: number;
   filtersPerKeyMax: number;
+  /** Of criteria. */
+  bytesPerKeyMax: number;
 }): FilterStore {
   const run = (script: Script, { keyId, id }: FilterName, args: (string | number)[] = []) =>
     runScript({
@@ -45,8 +48,10 @@ export function createFilterStore({
     async create(keyId, { kind, criteria, cursor }) {
       const id = `0x${randomBytes(16).toString("hex")}`;
       const row = ["kind", kind, "criteria", criteria, "cursor", cursor];
-      const made = await run(createScript, { keyId, id }, [filtersPerKeyMax, ...row]);
-      return made === 1 ? id : undefined;
+      const bounds = [filtersPerKeyMax, bytesPerKeyMax, Buffer.byteLength(criteria)];
+      const made = await run(createScript, { keyId, id }, [...bounds, ...row]);
+      if (made === 1) return { id };
+      return made === -1 ? "tooLarge" : "tooMany";
     },
     async read(name) {
       const row = await run(readScript, name);

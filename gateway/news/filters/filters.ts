@@ -1,15 +1,18 @@
 import type { Logger } from "pino";
 import type { FoundKey } from "../../../lib/key-store/key-store.ts";
-import { checkBlockRange } from "../../block-parameter/block-range.ts";
+import type { AnswerBudget, AnswerHold } from "../../answer-budget/answer-budget.ts";
+import { boundRefusals, unmetRefusal } from "../../answer-budget/bound-refusals.ts";
+import { checkBlockRange, travelsAs } from "../../block-parameter/block-range.ts";
 import { type Answer, type CallToForward, ownAnswer } from "../../call.ts";
 import type { MethodTable } from "../../method-table.ts";
 import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
+import { isRecord } from "../../upstream/head/read-header.ts";
+import { usualBeforeId } from "../../upstream/pool/pool-answer.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { AskChain } from "../ask-chain.ts";
 import type { PendingTransactions } from "../pending/pending-transactions.ts";
 import type { FilterKind, FilterName, FilterStore } from "./filter-store.ts";
 import { readLogFilter } from "./log-filter.ts";
-import { blockCursor, createPoll } from "./poll.ts";
+import { type AskLogs, blockCursor, createPoll } from "./poll.ts";
 import type { RecentBlocks } from "./recent-blocks.ts";
 
 export type Filters = {
@@ -27,8 +30,9 @@ export function createFilters({
   pending,
   upstream,
   methods,
-  askChain,
+  answerBudget,
   filtersPerKeyMax,
+  bytesPerKeyMax,
   blocksPerPollMax,
   logger,
 }: {
@@ -37,19 +41,27 @@ export function createFilters({
   pending: Pick<PendingTransactions, "end" | "after">;
   upstream: Pick<Upstream, "ask" | "headNumber">;
   methods: Pick<MethodTable, "rules">;
-  askChain: AskChain;
+  answerBudget: Pick<AnswerBudget, "open">;
   filtersPerKeyMax: number;
+  bytesPerKeyMax: number;
   blocksPerPollMax: number;
   logger: Pick<Logger, "warn">;
 }): Filters {
-  const poll = createPoll({ blocks, pending, askChain, blocksPerPollMax });
+  const poll = createPoll({ blocks, pending, blocksPerPollMax });
 
   async function create(kind: FilterKind, key: FoundKey, criteria = ""): Promise<Answer | Refusal> {
     const head = blocks.head();
     if (kind !== "pending" && head === undefined) return nobodyAnswered;
     const cursor = head === undefined || kind === "pending" ? await pending.end() : blockCursor(head);
-    const id = await store.create(key.id, { kind, criteria, cursor });
-    if (id !== undefined) return ownAnswer(`"${id}"`);
+    const made = await store.create(key.id, { kind, criteria, cursor });
+    if (made === "tooLarge") {
+      return refusal(
+        "rate_limited",
+        `The filters of this API key may take ${bytesPerKeyMax} bytes; end one with eth_uninstallFilter, or name less`,
+        { data: { bytesPerKeyMax } },
+      );
+    }
+    if (made !== "tooMany") return ownAnswer(`"${made.id}"`);
     return refusal(
       "rate_limited",
       `This API key has ${filtersPerKeyMax} filters, as many as it may; end one with eth_uninstallFilter`,
@@ -61,19 +73,52 @@ export function createFilters({
     return isRefusal(filter) ? filter : create("logs", key, JSON.stringify(filter.members));
   }
 
+  async function ask(
+    keyId: string,
+    call: Pick<CallToForward, "rule" | "paramsText">,
+  ): Promise<Answer | Refusal | undefined> {
+    const answer = await upstream.ask({ kind: "forward", ...call }, { group: keyId, mayStream: false });
+    if (typeof answer === "string") return unmetRefusal(answer);
+    return "start" in answer ? undefined : answer;
+  }
+
+  /** Logs for a poll: they count while Redis is told of it, and `hold` is to be released. */
+  function askLogsFor(keyId: string, hold: AnswerHold): AskLogs {
+    return async (filter, blocksSpanned) => {
+      const rule = methods.rules.get("eth_getLogs");
+      if (rule === undefined) return undefined;
+      const paramsText = JSON.stringify([filter]);
+      const answer = await ask(keyId, { rule: travelsAs(rule, blocksSpanned), paramsText });
+      if (answer === undefined || isRefusal(answer)) return answer;
+      if (!isList(answer)) return undefined;
+      const bound = hold.take(answer, answer.afterId.length);
+      return bound === undefined ? answer : boundRefusals[bound];
+    };
+  }
+
   async function changes(name: FilterName): Promise<Answer | Refusal> {
+    const hold = answerBudget.open(name.keyId);
+    try {
+      return await pollUntilTold(name, askLogsFor(name.keyId, hold));
+    } finally {
+      hold.release();
+    }
+  }
+
+  async function pollUntilTold(name: FilterName, askLogs: AskLogs): Promise<Answer | Refusal> {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const row = await store.read(name);
       if (row === undefined) return filterNotFound;
-      const step = await poll(row);
+      const step = await poll(name, row, askLogs);
       if (step === "unanswered") return nobodyAnswered;
       if (step === "ended") {
         await store.remove(name);
         return filterNotFound;
       }
+      if (isRefusal(step)) return step;
       const isTold =
         step.cursor === row.cursor || (await store.move(name, { before: row.cursor, next: step.cursor }));
-      if (isTold) return ownAnswer(step.resultText);
+      if (isTold) return step.answer;
     }
     // Others were faster each time, and have told what there was.
     return ownAnswer("[]");
@@ -90,9 +135,7 @@ export function createFilters({
       headNumber: upstream.headNumber,
     });
     if (isRefusal(range)) return range;
-    const call: CallToForward = { kind: "forward", rule, paramsText: range.paramsText };
-    const answer = await upstream.ask(call, { group: key.id, mayStream: false });
-    return typeof answer === "string" || "start" in answer ? nobodyAnswered : answer;
+    return (await ask(key.id, { rule, ...range })) ?? nobodyAnswered;
   }
 
   async function carryOut(
@@ -129,6 +172,13 @@ export function createFilters({
       }
     },
   };
+}
+
+/** Whether a result is a list. What validators write is told by its first byte; anything else is read. */
+function isList({ beforeId, afterId }: Answer): boolean {
+  if (beforeId === usualBeforeId && afterId.startsWith(',"result":')) return afterId.charAt(10) === "[";
+  const response: unknown = JSON.parse(Buffer.from(`${beforeId}0${afterId}`, "latin1").toString("utf8"));
+  return isRecord(response) && Array.isArray(response["result"]);
 }
 
 // Besu's words and number: clients know a filter that has ended by them, and make it anew.

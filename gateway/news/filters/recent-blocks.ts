@@ -6,8 +6,8 @@ import { readBloom } from "../logs/log-bloom.ts";
 
 export type RecentBlocks = {
   head(): { number: bigint; hash: string } | undefined;
-  /** The hash of an announced block: from memory, else asked for. Undefined where nobody tells it. */
-  hashAt(number: bigint): Promise<string | undefined>;
+  /** The hash of an announced block: from memory, else asked for, for this key. Undefined where nobody tells it. */
+  hashAt(number: bigint, keyId: string): Promise<string | undefined>;
   /** Whether one of these blocks may pass the test of its bloom filter; of a block that is not in memory it may. */
   mayMatch(range: { from: bigint; to: bigint }, test: (bloom: Uint8Array | undefined) => boolean): boolean;
   /** Whether a block of this hash was one of the chain that ended before this one. */
@@ -51,10 +51,10 @@ export function createRecentBlocks({
 
   return {
     head: () => head,
-    async hashAt(number) {
+    async hashAt(number, keyId) {
       const known = blocks.get(number);
       if (known !== undefined || head === undefined || number > head.number) return known?.hash;
-      const answer = await askChain("eth_getBlockByNumber", [`0x${number.toString(16)}`, false]);
+      const answer = await askChain("eth_getBlockByNumber", [`0x${number.toString(16)}`, false], { keyId });
       const block: unknown = answer?.result;
       return typeof block === "object" && block !== null && "hash" in block
         ? readHash(block.hash)

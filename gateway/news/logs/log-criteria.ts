@@ -14,8 +14,8 @@ export type LogPlace = { address: string; topics: readonly string[] };
 
 /** A log has no more (EVM: LOG0 to LOG4). */
 const topicsMax = 4;
-/** Of addresses and topics together: each is hashed once, for the bloom filter. */
-const valuesMax = 1000;
+/** Addresses and topics together that one filter may name; each once, however often it stands there. As geth has it. */
+export const logValuesMax = 1000;
 
 /** Reads `address` and `topics` of a filter object (Ethereum JSON-RPC, `eth_newFilter`). */
 export function readLogCriteria(filter: Readonly<Record<string, unknown>>): LogCriteria | Refusal {
@@ -38,18 +38,19 @@ export function readLogCriteria(filter: Readonly<Record<string, unknown>>): LogC
     }
     topics.push(values.length === 0 ? null : values);
   }
-  const values = topics.reduce((sum, place) => sum + (place?.length ?? 0), addresses.length);
-  if (values > valuesMax) {
-    return refusal("invalid_params", `A filter takes at most ${valuesMax} addresses and topics together`);
-  }
-  return { addresses, topics };
+  const criteria = { addresses, topics };
+  return countValues(criteria) > logValuesMax ? tooManyValues : criteria;
 }
 
-/** A log with fewer topics than there are places does not match, whatever they say: as validators do it. */
-export function matchesLog({ addresses, topics }: LogCriteria, log: LogPlace): boolean {
-  if (addresses.length > 0 && !addresses.includes(log.address)) return false;
-  if (topics.length > log.topics.length) return false;
-  return topics.every((values, place) => values === null || values.includes(log.topics[place] ?? ""));
+export const tooManyValues = refusal(
+  "invalid_params",
+  `A filter takes at most ${logValuesMax} addresses and topics together`,
+  { data: { logValuesMax } },
+);
+
+/** How many addresses and topics these criteria name. */
+export function countValues({ addresses, topics }: LogCriteria): number {
+  return topics.reduce((sum, place) => sum + (place?.length ?? 0), addresses.length);
 }
 
 /** The criteria as members of a filter object. */
@@ -64,10 +65,10 @@ const addressPattern = /^0x[0-9a-fA-F]{40}$/;
 const topicPattern = /^0x[0-9a-fA-F]{64}$/;
 
 function readValues(value: unknown, pattern: RegExp): string[] | undefined {
-  const values: string[] = [];
+  const values = new Set<string>();
   for (const one of Array.isArray(value) ? value : [value]) {
     if (typeof one !== "string" || !pattern.test(one)) return undefined;
-    values.push(one.toLowerCase());
+    values.add(one.toLowerCase());
   }
-  return values;
+  return [...values];
 }

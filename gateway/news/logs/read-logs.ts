@@ -1,8 +1,8 @@
 import { isEmptyBloom, readBloom } from "./log-bloom.ts";
 import type { LogPlace } from "./log-criteria.ts";
 
-/** A log as it is matched, and as a validator wrote it. */
-export type Log = LogPlace & { text: string };
+/** A log as it is matched, and as a validator wrote it: a text is made of it only where somebody wants it. */
+export type Log = LogPlace & { written: object };
 
 /** Which block the logs must be of: its hash, in lower case, and its `logsBloom`. */
 export type LogsOf = { hash: string; logsBloom: unknown };
@@ -35,6 +35,6 @@ function readLog(value: unknown): (Log & { blockHash: string; logIndex: number }
     topics: topics.map((topic) => topic.toLowerCase()),
     blockHash: blockHash.toLowerCase(),
     logIndex: Number(logIndex),
-    text: JSON.stringify(value),
+    written: value,
   };
 }

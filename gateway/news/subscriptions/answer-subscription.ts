@@ -11,9 +11,10 @@ export function answerSubscription(
   { rule, paramsText }: Pick<CallToForward, "rule" | "paramsText">,
   {
     hub,
+    keyId,
     caller,
     isNotification,
-  }: { hub: SubscriptionHub; caller: FrameCaller | undefined; isNotification: boolean },
+  }: { hub: SubscriptionHub; keyId: string; caller: FrameCaller | undefined; isNotification: boolean },
 ): Answer | Refusal {
   if (caller === undefined) return needsWebSocket;
   const read: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
@@ -23,7 +24,7 @@ export function answerSubscription(
   }
   // Nobody would ever know its id.
   if (isNotification) return needsId;
-  const subscription = hub.subscribe(caller.subscriber, params);
+  const subscription = hub.subscribe(caller.subscriber, params, keyId);
   if (isRefusal(subscription)) return subscription;
   caller.made.push(subscription);
   return ownAnswer(`"${subscription.id}"`);

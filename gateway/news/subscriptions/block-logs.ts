@@ -25,7 +25,8 @@ export function createBlockLogs({
 }: {
   askChain: AskChain;
   blocksBehindMax: number;
-  deliver: (head: HeadNews, logs: readonly Log[]) => void;
+  /** What is left of it has to be dropped once `isOver`. */
+  deliver: (head: HeadNews, logs: readonly Log[], isOver: () => boolean) => Promise<void>;
   onBehind: () => void;
 }): BlockLogs {
   let waiting: HeadNews[] = [];
@@ -44,8 +45,9 @@ export function createBlockLogs({
         continue;
       }
       retryMs = retryMinMs;
-      waiting.shift();
-      deliver(head, logs);
+      const isOver = () => waiting[0] !== head;
+      await deliver(head, logs, isOver);
+      if (!isOver()) waiting.shift();
     }
     asking = false;
   }

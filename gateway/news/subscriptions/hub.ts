@@ -1,32 +1,44 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
 import type { HeadNews } from "../../upstream/head/head-tracker.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { AskChain } from "../ask-chain.ts";
 import { readBloom } from "../logs/log-bloom.ts";
-import { matchesLog } from "../logs/log-criteria.ts";
+import { countValues } from "../logs/log-criteria.ts";
+import { createLogIndex } from "../logs/log-index.ts";
 import type { Log } from "../logs/read-logs.ts";
 import type { PendingTransactions } from "../pending/pending-transactions.ts";
 import { createBlockLogs } from "./block-logs.ts";
-import { createNotification, subscriptionIdChars } from "./notification.ts";
+import { createLogBudget, type LogBudgetSettings } from "./log-budget.ts";
+import { createNotification, type Notification, subscriptionIdChars } from "./notification.ts";
 import { readWish, type Wish } from "./read-wish.ts";
 import { createSubscriberList, type Subscriber, type Subscription } from "./subscriber-list.ts";
 
 export type SubscriptionHub = {
   /** Makes a subscription. It is told nothing before `start`: its maker must have its id first. */
-  subscribe(subscriber: Subscriber, params: readonly unknown[]): Subscription | Refusal;
+  subscribe(subscriber: Subscriber, params: readonly unknown[], keyId: string): Subscription | Refusal;
   start(subscription: Subscription): void;
   /** False where this subscriber has no such subscription. */
   unsubscribe(subscriber: Subscriber, id: unknown): boolean;
   /** The subscriber is gone, with all its subscriptions. */
   leave(subscriber: Subscriber): void;
   count(kind: Wish["kind"]): number;
+  /** Addresses and topics that subscriptions of logs name. */
+  logValues(): number;
   notificationsSent(): number;
   stop(): void;
 };
 
 /** Told in README and in the reason of the ending. */
 const blocksBehindMax = 128;
+
+/**
+ * What is done for logs in one turn of the event loop, so that a block with many, or many who listen, holds nobody up:
+ * looking at a subscription counts as one, telling it as `tellingWork`. About 2 ms.
+ */
+const workPerTurn = 2000;
+const tellingWork = 20;
 
 /**
  * Who is told what of each new block, driven by the announced heads: a subscriber sees each block and each log that it
@@ -39,14 +51,23 @@ export function createHub({
   upstream,
   askChain,
   pending,
-  subscriptionsPerConnectionMax,
+  settings: { subscriptionsPerConnectionMax, ...logBounds },
 }: {
   upstream: Pick<Upstream, "onHead" | "onEpoch">;
   askChain: AskChain;
   pending: Pick<PendingTransactions, "follow">;
-  subscriptionsPerConnectionMax: number;
+  settings: LogBudgetSettings & { subscriptionsPerConnectionMax: number };
 }): SubscriptionHub {
-  const list = createSubscriberList({ perSubscriberMax: subscriptionsPerConnectionMax });
+  const index = createLogIndex<Subscription>();
+  const budget = createLogBudget(logBounds);
+  const list = createSubscriberList({
+    perSubscriberMax: subscriptionsPerConnectionMax,
+    onRemoved(subscription) {
+      const { keyId, wish } = subscription;
+      index.remove(subscription);
+      if (wish.kind === "logs") budget.giveBack(keyId, valuesOf(wish));
+    },
+  });
   let lastNumber = -1n;
   let stopFollowing: (() => void) | undefined;
 
@@ -69,18 +90,31 @@ export function createHub({
       list.tell((wish) => (wish.kind === "newHeads" ? news : []));
     }
     if (list.count("logs") === 0) return;
-    const bloom = readBloom(head.block["logsBloom"]);
-    const isWanted = ({ wish, after }: Subscription) =>
-      wish.kind === "logs" && after !== undefined && wish.mayMatch(bloom);
-    if (list.some(isWanted)) blockLogs.add(head);
+    if (index.mayMatch(readBloom(head.block["logsBloom"]))) blockLogs.add(head);
   }
 
-  function tellLogs({ number }: HeadNews, logs: readonly Log[]): void {
-    const news = logs.map((log) => ({ log, notification: createNotification(log.text) }));
-    list.tell((wish, after) => {
-      if (wish.kind !== "logs" || after >= number) return [];
-      return news.filter(({ log }) => matchesLog(wish.criteria, log)).map(({ notification }) => notification);
-    });
+  async function tellLogs({ number }: HeadNews, logs: readonly Log[], isOver: () => boolean): Promise<void> {
+    let news = new Map<Subscription, Notification[]>();
+    let work = 0;
+    for (const log of logs) {
+      let notification: Notification | undefined;
+      const looked = index.find(log, (subscription) => {
+        if (subscription.after === undefined || subscription.after >= number) return;
+        notification ??= createNotification(JSON.stringify(log.written));
+        const told = news.get(subscription);
+        if (told === undefined) news.set(subscription, [notification]);
+        else told.push(notification);
+        work += tellingWork;
+      });
+      work += looked + 1;
+      if (work < workPerTurn) continue;
+      list.send(news);
+      news = new Map();
+      work = 0;
+      await nextTurn();
+      if (isOver()) return;
+    }
+    list.send(news);
   }
 
   async function tellPending(hashes: readonly string[]): Promise<void> {
@@ -114,16 +148,23 @@ export function createHub({
   }
 
   return {
-    subscribe(subscriber, params) {
+    subscribe(subscriber, params, keyId) {
       const wish = readWish(params);
       if (isRefusal(wish)) return wish;
-      const subscription: Subscription = { id: newId(), subscriber, wish, after: undefined };
-      if (!list.add(subscription)) return tooManySubscriptions(subscriptionsPerConnectionMax);
+      if (!list.hasRoom(subscriber)) return tooManySubscriptions(subscriptionsPerConnectionMax);
+      const refused = wish.kind === "logs" ? budget.take(keyId, valuesOf(wish)) : undefined;
+      if (refused !== undefined) return refused;
+      const subscription: Subscription = { id: newId(), keyId, subscriber, wish, after: undefined };
+      list.add(subscription);
       followPending();
       return subscription;
     },
     start(subscription) {
       subscription.after = lastNumber;
+      const { subscriber, id, wish } = subscription;
+      // Its connection may be gone.
+      if (wish.kind === "logs" && list.find(subscriber, id) !== undefined)
+        index.add(subscription, wish.criteria);
     },
     unsubscribe(subscriber, id) {
       const subscription = typeof id === "string" ? list.find(subscriber, id) : undefined;
@@ -137,6 +178,7 @@ export function createHub({
       followPending();
     },
     count: list.count,
+    logValues: budget.values,
     notificationsSent: list.notificationsSent,
     stop() {
       for (const stop of stopListening) stop();
@@ -144,6 +186,11 @@ export function createHub({
       stopFollowing?.();
     },
   };
+}
+
+/** One that names nothing is told of every log. */
+function valuesOf({ criteria }: Wish & { kind: "logs" }): number {
+  return Math.max(1, countValues(criteria));
 }
 
 /** Drawn, so that nobody can name another's. */

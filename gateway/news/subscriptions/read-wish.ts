@@ -1,12 +1,11 @@
 import { isRefusal, type Refusal, refusal } from "../../refusal.ts";
-import { createBloomTest } from "../logs/log-bloom.ts";
 import { type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
 
 /** What a subscriber wants to be told. */
 export type Wish =
   | { kind: "newHeads" | "syncing" }
   | { kind: "newPendingTransactions"; whole: boolean }
-  | { kind: "logs"; criteria: LogCriteria; mayMatch: (bloom: Uint8Array | undefined) => boolean };
+  | { kind: "logs"; criteria: LogCriteria };
 
 export const wishKinds = ["newHeads", "logs", "newPendingTransactions", "syncing"] as const;
 
@@ -35,5 +34,5 @@ function readLogsWish(option: unknown): Wish | Refusal {
     return refusal("invalid_params", "logs takes an object with address and topics, or nothing");
   }
   const criteria = readLogCriteria({ ...option });
-  return isRefusal(criteria) ? criteria : { kind: "logs", criteria, mayMatch: createBloomTest(criteria) };
+  return isRefusal(criteria) ? criteria : { kind: "logs", criteria };
 }

@@ -12,34 +12,47 @@ export type Subscriber = {
 };
 
 /** `after`: it is told of later blocks than this one; undefined until its maker knows of it. */
-export type Subscription = { id: string; subscriber: Subscriber; wish: Wish; after: bigint | undefined };
+export type Subscription = {
+  id: string;
+  keyId: string;
+  subscriber: Subscriber;
+  wish: Wish;
+  after: bigint | undefined;
+};
 
 /** All subscriptions by their subscribers, at most `perSubscriberMax` each. */
-export function createSubscriberList({ perSubscriberMax }: { perSubscriberMax: number }) {
+export function createSubscriberList({
+  perSubscriberMax,
+  onRemoved,
+}: {
+  perSubscriberMax: number;
+  onRemoved: (subscription: Subscription) => void;
+}) {
   const subscribers = new Map<Subscriber, Map<string, Subscription>>();
   const counts = { newHeads: 0, logs: 0, newPendingTransactions: 0, syncing: 0 };
   let notificationsSent = 0;
 
-  function remove({ subscriber, id, wish }: Subscription): void {
+  function remove(subscription: Subscription): void {
+    const { subscriber, id, wish } = subscription;
     const subscriptions = subscribers.get(subscriber);
     if (subscriptions?.delete(id) !== true) return;
     if (subscriptions.size === 0) subscribers.delete(subscriber);
     counts[wish.kind] -= 1;
+    onRemoved(subscription);
   }
 
   return {
     count: (kind: Wish["kind"]): number => counts[kind],
     notificationsSent: () => notificationsSent,
 
-    /** False where its subscriber has as many as it may. */
-    add(subscription: Subscription): boolean {
+    hasRoom: (subscriber: Subscriber): boolean => (subscribers.get(subscriber)?.size ?? 0) < perSubscriberMax,
+
+    add(subscription: Subscription): void {
       const { subscriber, id, wish } = subscription;
       const subscriptions = subscribers.get(subscriber) ?? new Map<string, Subscription>();
-      if (subscriptions.size >= perSubscriberMax) return false;
       subscriptions.set(id, subscription);
       subscribers.set(subscriber, subscriptions);
       counts[wish.kind] += 1;
-      return true;
     },
 
     find: (subscriber: Subscriber, id: string): Subscription | undefined =>
@@ -62,6 +75,25 @@ export function createSubscriberList({ perSubscriberMax }: { perSubscriberMax: n
           for (const { id, news } of told) for (const one of news) subscriber.send(one.messageFor(id));
         });
         for (const { news } of told) notificationsSent += news.length;
+      }
+    },
+
+    /** Sends subscriptions what is theirs; those of one subscriber go out together. Those that have left get nothing. */
+    send(news: ReadonlyMap<Subscription, readonly Notification[]>): void {
+      const bySubscriber = new Map<Subscriber, [Subscription, readonly Notification[]][]>();
+      for (const [subscription, told] of news) {
+        const { subscriber, id } = subscription;
+        if (subscribers.get(subscriber)?.get(id) !== subscription) continue;
+        const ofSubscriber = bySubscriber.get(subscriber);
+        if (ofSubscriber === undefined) bySubscriber.set(subscriber, [[subscription, told]]);
+        else ofSubscriber.push([subscription, told]);
+      }
+      for (const [subscriber, ofSubscriber] of bySubscriber) {
+        subscriber.cork(() => {
+          for (const [{ id }, told] of ofSubscriber)
+            for (const one of told) subscriber.send(one.messageFor(id));
+        });
+        for (const [, told] of ofSubscriber) notificationsSent += told.length;
       }
     },
 

@@ -12,10 +12,13 @@ export type Placement =
   | { kind: "far" };
 
 export type Ahead = { header: Header; seenAtMs: number };
+/** `child` follows the head, and `headers` go from the tip down to it. */
+export type WayUp = { child: Ahead; headers: readonly Header[] };
 
 /**
- * The announced block, the hashes below it and the headers above it that validators told of. Blocks are linked by hash
- * and parent only: a number proves nothing.
+ * The announced block, the hashes below it and the headers above it that each validator told of. Blocks are linked by
+ * hash and parent only: a number proves nothing. What one validator told links its own blocks only: who lies of a
+ * block's parent would else cut off those that tell the truth.
  */
 export function createAnnouncedChain({
   gapBlocksMax,
@@ -28,18 +31,29 @@ export function createAnnouncedChain({
 }) {
   let head: Header | undefined;
   const hashes = new Map<bigint, string>();
-  const ahead = new Map<string, Ahead>();
+  const aheadOf = new Map<string, Map<string, Ahead>>();
 
-  /** The ancestor of `tip` right above the head, or where the way down to it breaks off. */
-  function descend(tip: Header, floor: bigint): { child: Ahead } | { missing: bigint } {
-    let entry = ahead.get(tip.hash) ?? { header: tip, seenAtMs: Number.POSITIVE_INFINITY };
-    while (entry.header.number > floor + 1n) {
-      const parent = ahead.get(entry.header.parentHash);
+  function toldBy(label: string): Map<string, Ahead> {
+    const before = aheadOf.get(label);
+    if (before !== undefined) return before;
+    const told = new Map<string, Ahead>();
+    aheadOf.set(label, told);
+    return told;
+  }
+
+  /** The blocks from right above the head up to `tip`, or where the way down breaks off. */
+  function descend(label: string, tip: Header, floor: bigint): WayUp | { missing: bigint } {
+    const told = toldBy(label);
+    let child = told.get(tip.hash) ?? { header: tip, seenAtMs: Number.POSITIVE_INFINITY };
+    const headers = [child.header];
+    while (child.header.number > floor + 1n) {
+      const parent = told.get(child.header.parentHash);
       // A parent that is not one lower is a lie, and following it could go round in circles.
-      if (parent?.header.number !== entry.header.number - 1n) return { missing: entry.header.number - 1n };
-      entry = parent;
+      if (parent?.header.number !== child.header.number - 1n) return { missing: child.header.number - 1n };
+      child = parent;
+      headers.push(child.header);
     }
-    return { child: entry };
+    return { child, headers };
   }
 
   const isFar = (tip: Header) => head !== undefined && tip.number - head.number > BigInt(gapBlocksMax);
@@ -49,18 +63,20 @@ export function createAnnouncedChain({
     isFar,
     hashOf: (number: bigint) => hashes.get(number),
 
-    /** Keeps a header above the head to link with. */
-    offer(header: Header, nowMs: number): void {
-      if (head === undefined || header.number <= head.number || isFar(header) || ahead.has(header.hash))
+    /** Keeps a header above the head to link the validator's blocks with. */
+    offer(label: string, header: Header, nowMs: number): void {
+      const told = toldBy(label);
+      if (head === undefined || header.number <= head.number || isFar(header) || told.has(header.hash))
         return;
-      // More than validators of one chain can tell: what is needed is told or fetched again.
-      if (ahead.size >= aheadHeadersMax) ahead.clear();
-      ahead.set(header.hash, { header, seenAtMs: nowMs });
+      // More than a validator of one chain can tell: what is needed is told or fetched again.
+      if (told.size >= aheadHeadersMax) told.clear();
+      told.set(header.hash, { header, seenAtMs: nowMs });
     },
 
-    knows: ({ number, hash }: Header) => ahead.has(hash) || hashes.get(number) === hash,
+    knows: (label: string, { number, hash }: Header) =>
+      toldBy(label).has(hash) || hashes.get(number) === hash,
 
-    place(tip: Header): Placement {
+    place(label: string, tip: Header): Placement {
       if (head === undefined) return { kind: "nothing_announced" };
       if (tip.number <= head.number) {
         const hash = hashes.get(tip.number);
@@ -68,19 +84,26 @@ export function createAnnouncedChain({
         return { kind: tip.number === head.number ? "has" : "behind" };
       }
       if (isFar(tip)) return { kind: "far" };
-      const way = descend(tip, head.number);
+      const way = descend(label, tip, head.number);
       if ("missing" in way) return { kind: "gap", from: head.number + 1n, to: way.missing };
       return way.child.header.parentHash === head.hash
         ? { kind: "has" }
         : { kind: "diverged", at: head.number };
     },
 
-    /** For a tip above the head that has it: the block to announce next on the way to the tip. */
-    nextTowards(tip: Header): Ahead | undefined {
+    /** For a validator's tip above the head that has it: the way there, whose first block is to be announced next. */
+    wayTo(label: string, tip: Header): WayUp | undefined {
       if (head === undefined || tip.number <= head.number || isFar(tip)) return undefined;
-      const way = descend(tip, head.number);
-      return "child" in way ? way.child : undefined;
+      const way = descend(label, tip, head.number);
+      return "child" in way ? way : undefined;
     },
+
+    /** Who told another block of this one's number. */
+    contradictedBy: ({ number, hash }: Header): string[] =>
+      [...aheadOf].flatMap(([label, told]) => {
+        const isOther = ({ header }: Ahead) => header.number === number && header.hash !== hash;
+        return [...told.values()].some(isOther) ? label : [];
+      }),
 
     /** Makes `header` the head; returns how many blocks between the old head and it were left out. */
     advance(header: Header): bigint {
@@ -91,14 +114,16 @@ export function createAnnouncedChain({
         if (hashes.size <= rememberedBlocks) break;
         hashes.delete(number);
       }
-      for (const [hash, entry] of ahead) if (entry.header.number <= header.number) ahead.delete(hash);
+      for (const told of aheadOf.values()) {
+        for (const [hash, entry] of told) if (entry.header.number <= header.number) told.delete(hash);
+      }
       return skipped;
     },
 
     reset(): void {
       head = undefined;
       hashes.clear();
-      ahead.clear();
+      aheadOf.clear();
     },
   };
 }

@@ -4,13 +4,23 @@ import { answers, type Member } from "./member.ts";
 export type EpochVerdict =
   | { kind: "same" }
   | { kind: "suspected"; decidedAtMs: number }
-  | { kind: "new"; genesisHash: string; sinceMs: number; reason: string };
+  | {
+      kind: "new";
+      genesisHash: string;
+      sinceMs: number;
+      reason: string;
+      /** Most validators have other blocks than those that were announced: what was told was the lie of a few. */
+      isOutvoted: boolean;
+    };
 
 /**
  * Tells a chain that was reset, reverted or made anew from validators that are merely behind: every validator that
  * answers is lower than the head or has another block there, for `confirmMs`. Where they do not agree what the new chain
  * is, `graceMs` have to pass; also where they are merely lower and one that had the head cannot be asked, since it may
- * come back with it.
+ * come back with it. Fewer than half of all validators make no new chain, however long the others are silent.
+ *
+ * Where some have the head and most of those that answer, at least two, have other blocks, the majority wins at once. A
+ * head that seals have proven is given up for most of all validators only.
  */
 export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; graceMs: number }) {
   let sinceMs: number | undefined;
@@ -22,6 +32,7 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
       chainId,
       genesisHash,
       genesisIsConfigured,
+      isSealed,
       nowMs,
     }: {
       chain: AnnouncedChain;
@@ -29,21 +40,40 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
       chainId: bigint;
       genesisHash: string;
       genesisIsConfigured: boolean;
+      isSealed: boolean;
       nowMs: number;
     }): EpochVerdict {
       const head = chain.head();
       const witnesses = members.filter(
         (member) =>
           answers(member) &&
+          member.standing.kind !== "forged" &&
           member.chainId === chainId &&
           (!genesisIsConfigured || member.genesisHash === genesisHash),
       );
-      if (head === undefined || witnesses.length === 0 || witnesses.some(hasHead)) {
+      if (head === undefined || witnesses.length === 0) {
         sinceMs = undefined;
         return { kind: "same" };
       }
+      if (witnesses.some(hasHead)) {
+        sinceMs = undefined;
+        const group = largestGroup(witnesses.filter(isOther));
+        const [first] = group ?? [];
+        const needed = isSealed ? members.length : witnesses.length;
+        if (group === undefined || group.length < 2 || group.length <= needed / 2) return { kind: "same" };
+        return {
+          kind: "new",
+          genesisHash: first?.genesisHash ?? genesisHash,
+          sinceMs: nowMs,
+          reason: `most validators have another chain: ${reasonOf({ group, genesisHash, number: head.number })}`,
+          isOutvoted: true,
+        };
+      }
       sinceMs ??= nowMs;
       const group = largestGroup(witnesses);
+      if (group !== undefined && group.length < members.length / 2) {
+        return { kind: "suspected", decidedAtMs: nowMs + graceMs };
+      }
       const doubtful =
         group?.length !== witnesses.length ||
         witnesses.some(isUndecided) ||
@@ -59,6 +89,7 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
         genesisHash: newGenesisHash,
         sinceMs,
         reason: reasonOf({ group, genesisHash, number: head.number }),
+        isOutvoted: false,
       };
       sinceMs = undefined;
       return verdict;
@@ -76,8 +107,11 @@ function isUndecided({ standing }: Member): boolean {
 
 /** Most of all validators have other blocks, not merely fewer. */
 function isProven(group: readonly Member[], members: readonly Member[]): boolean {
-  const isOther = ({ standing }: Member) => standing.kind === "foreign" || standing.kind === "diverged";
   return group.length > members.length / 2 && group.every(isOther);
+}
+
+function isOther({ standing }: Member): boolean {
+  return standing.kind === "foreign" || standing.kind === "diverged";
 }
 
 /** Those of one genesis; undefined where two groups are equally large. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Member } from "./member.ts";
+import type { Member, Outside, Standing } from "./member.ts";
 import type { Header } from "./read-header.ts";
 
 /** The log lines of the head, each said once when it begins to be true. */
@@ -11,7 +11,6 @@ export function createHeadLog({
   failuresMax: number;
 }) {
   const saidOf = new Map<string, string>();
-  const reasons = new Map<string, string>();
   let saidStalled = false;
 
   return {
@@ -40,37 +39,54 @@ export function createHeadLog({
       logger.warn({ reason, epoch, genesisHash, lastNumber: last?.toString() }, "a new chain begins");
     },
 
-    stalled(isStalled: boolean, number: bigint | undefined): void {
+    stalled({
+      isStalled,
+      number,
+      answering,
+    }: {
+      isStalled: boolean;
+      number: bigint | undefined;
+      answering: number;
+    }): void {
       if (isStalled === saidStalled) return;
       saidStalled = isStalled;
-      if (isStalled) logger.warn({ number: number?.toString() }, "the chain stands still");
+      if (isStalled) logger.warn({ number: number?.toString(), answering }, "the chain stands still");
       else logger.info({ number: number?.toString() }, "the chain goes on");
     },
 
-    failure: (label: string, reason: string) => void reasons.set(label, reason),
-
-    member({ label, standing, failures }: Member): void {
+    member({ label, standing, failures, problem, isUnreadable, outside }: Member): void {
       const isGone = failures >= failuresMax;
       // Neither is a verdict, and both come and go with each block.
-      if (!isGone && (standing.kind === "gap" || standing.kind === "far")) return;
-      const kind = isGone ? "gone" : wordsFor[standing.kind];
+      if (!isGone && outside === undefined && (standing.kind === "gap" || standing.kind === "far")) return;
+      const kind = isGone ? `gone: ${problem}` : (outside?.reason ?? wordsFor[standing.kind]);
       const before = saidOf.get(label) ?? "unknown";
       if (kind === before) return;
       saidOf.set(label, kind);
-      const fields = { validator: label };
-      if (standing.kind === "foreign" && !isGone) {
-        logger.warn({ ...fields, why: standing.why }, "validator is of another chain, not counted");
-      } else if (standing.kind === "diverged" && !isGone) {
+      if (isGone && isUnreadable) logger.warn({ validator: label, reason: problem }, "validator is left out");
+      else if (isGone) logger.warn({ validator: label, reason: problem }, "validator does not answer");
+      else if (outside !== undefined)
         logger.warn(
-          { ...fields, number: standing.at.toString() },
-          "validator has another block, not counted",
+          { validator: label, ...detailOf(standing), reason: outside.words },
+          saidFor[outside.reason],
         );
-      } else if (kind === "unbelieved") logger.warn(fields, "validator claims a number far above all others");
-      else if (isGone) logger.warn({ ...fields, reason: reasons.get(label) }, "validator does not answer");
-      else if (kind === "ours") logger.info(fields, "validator counts");
+      else if (kind === "ours") logger.info({ validator: label }, "validator counts");
     },
   };
 }
+
+function detailOf(standing: Standing): { why?: string; number?: string } {
+  if (standing.kind === "foreign") return { why: standing.why };
+  return standing.kind === "diverged" || standing.kind === "forged" ? { number: standing.at.toString() } : {};
+}
+
+const saidFor: Readonly<Record<Outside["reason"], string>> = {
+  another_block: "validator has another block, not counted",
+  no_seals: "validator tells a block without a quorum of seals, not counted",
+  alone: "validator tells a block that nobody else has, not asked",
+  far_above: "validator claims a number far above all others",
+  another_chain: "validator is of another chain, not counted",
+  unreadable: "validator is left out",
+};
 
 const wordsFor = {
   unknown: "unknown",
@@ -81,5 +97,6 @@ const wordsFor = {
   gap: "ours",
   far: "ours",
   diverged: "diverged",
+  forged: "forged",
   unbelieved: "unbelieved",
 } as const;

@@ -1,8 +1,10 @@
 import { createAnnouncedChain } from "./announced-chain.ts";
 import { createEpochWatch } from "./epoch-watch.ts";
 import type { HeadLimits } from "./head-limits.ts";
-import { answers, createMember, isOurs, type Member } from "./member.ts";
-import { earlier, nextHead } from "./next-head.ts";
+import { createHeaderProof } from "./header-proof.ts";
+import { answers, createMember, type FarTip, type Member } from "./member.ts";
+import { type Candidate, earlier, farCandidates, nearCandidates, nextHead } from "./next-head.ts";
+import { outsideOf } from "./outside-of.ts";
 import { placeMembers } from "./place-members.ts";
 import type { Header } from "./read-header.ts";
 import { voteGenesis } from "./vote-genesis.ts";
@@ -10,11 +12,17 @@ import { voteGenesis } from "./vote-genesis.ts";
 /** What a validator answered to a probe: who it is, and its latest block or only that block's number. */
 export type Probe = {
   chainId: bigint;
-  genesisHash: string;
+  genesis: Header;
   number: bigint;
   latest: Header | undefined;
   sentAtMs: number;
 };
+
+/** Why a probe told nothing. `isUnreadable`: it was answered, and what the answer says could not be read. */
+export type ProbeFailure = { reason: string; isUnreadable: boolean };
+
+/** A block above the head that is told and not announced. */
+export type WaitingHead = { number: bigint; hash: string; having: readonly string[] };
 
 /** What follows from news, in the order in which it is to be told. */
 export type HeadEvent =
@@ -22,11 +30,11 @@ export type HeadEvent =
   | { kind: "head"; header: Header; skipped: bigint }
   | { kind: "epoch"; reason: string };
 
-/** What a validator is to be asked next. */
+/** What a validator is to be asked next. To verify: what it has at the head's number, at its tip's and at another one's. */
 export type Want =
   | { kind: "probe"; label: string }
   | { kind: "fill"; label: string; from: bigint; to: bigint }
-  | { kind: "verify"; label: string; numbers: readonly [head: bigint, tip: bigint] };
+  | { kind: "verify"; label: string; numbers: readonly bigint[] };
 
 export type Outcome = { events: HeadEvent[]; wants: Want[]; lookAgainAtMs: number | undefined };
 
@@ -46,17 +54,20 @@ export function createHeadState({
   limits: HeadLimits;
 }) {
   const chain = createAnnouncedChain(limits);
+  const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
   const members = new Map(labels.map((label) => [label, createMember(label)]));
   const all = [...members.values()];
   let genesisHash = configuredGenesisHash;
   let firstAnswerAtMs: number | undefined;
   let firstTipAtMs: number | undefined;
-  let headAtMs = 0;
-  let answeringSinceMs: number | undefined;
+  /** When a block was last announced; before the first one, when this began. */
+  let newsAtMs: number | undefined;
+  let candidates: readonly Candidate[] = [];
 
   function settle(nowMs: number, wants: Want[] = []): Outcome {
     const events: HeadEvent[] = [];
+    newsAtMs ??= nowMs;
     if (genesisHash === undefined) decideGenesis(nowMs, events);
     placeAll(nowMs);
     let lookAgainAtMs = announceAll(nowMs, events);
@@ -70,20 +81,19 @@ export function createHeadState({
         chainId,
         genesisHash,
         genesisIsConfigured: configuredGenesisHash !== undefined,
+        isSealed: proof.isSealed(),
         nowMs,
       });
       if (verdict.kind === "suspected") lookAgainAtMs = earlier(lookAgainAtMs, verdict.decidedAtMs);
       if (verdict.kind === "new") {
         events.push({ kind: "epoch", reason: verdict.reason });
-        beginEpoch(verdict.genesisHash, verdict.sinceMs);
+        beginEpoch(verdict.genesisHash, verdict.isOutvoted ? nowMs - limits.followMs : verdict.sinceMs);
         placeAll(nowMs);
         lookAgainAtMs = announceAll(nowMs, events);
       }
     }
     for (const member of all) addWant(member, wants, nowMs);
-    answeringSinceMs = all.some((member) => answers(member) && isOurs(member))
-      ? (answeringSinceMs ?? nowMs)
-      : undefined;
+    lookAgainAtMs = earlier(lookAgainAtMs, noteOutside(nowMs));
     return { events, wants, lookAgainAtMs };
   }
 
@@ -98,20 +108,50 @@ export function createHeadState({
   }
 
   function announceAll(nowMs: number, events: HeadEvent[]): number | undefined {
-    if (chain.head() === undefined && all.some(({ standing }) => standing.kind === "ready")) {
-      firstTipAtMs ??= nowMs;
+    if (chain.head() === undefined) {
+      if (all.some(({ standing }) => standing.kind === "ready")) firstTipAtMs ??= nowMs;
+      if (!proof.isSealed()) learnGenesis(nowMs);
     }
     for (;;) {
-      const next = nextHead({ chain, members: all, nowMs, firstTipAtMs, followMs: limits.followMs });
+      const next = nextHead({ chain, proof, members: all, nowMs, firstTipAtMs, limits });
       if (next.header === undefined) return next.lookAgainAtMs;
+      for (const label of chain.contradictedBy(next.header)) {
+        const member = members.get(label);
+        if (member === undefined) continue;
+        member.contradicted = { number: next.header.number, untilMs: nowMs + limits.distrustMs };
+      }
       events.push({ kind: "head", header: next.header, skipped: chain.advance(next.header) });
-      headAtMs = nowMs;
+      proof.announced(next.header);
+      newsAtMs = nowMs;
       placeAll(nowMs);
     }
   }
 
+  /** Who sealed first stands in the genesis block, whose hash is known to be right. */
+  function learnGenesis(nowMs: number): void {
+    for (const { genesis } of all) {
+      if (genesis === undefined || genesis.hash !== genesisHash || !proof.isAuthentic(genesis)) continue;
+      proof.beginWith(genesis);
+      placeAll(nowMs);
+      return;
+    }
+  }
+
+  function noteOutside(nowMs: number): number | undefined {
+    const input = { chain, proof, members: all, nowMs };
+    candidates = chain.head() === undefined ? [] : [...nearCandidates(input), ...farCandidates(input)];
+    let lookAgain: number | undefined;
+    for (const member of all) {
+      const { outside, lookAgainAtMs } = outsideOf({ member, members: all, candidates, limits, nowMs });
+      member.outside = outside;
+      lookAgain = earlier(lookAgain, lookAgainAtMs);
+    }
+    return lookAgain;
+  }
+
   function beginEpoch(newGenesisHash: string, sinceMs: number): void {
     chain.reset();
+    proof.reset();
     genesisHash = newGenesisHash;
     // What validators have now they have told since the suspicion began: it needs no second wait.
     firstTipAtMs = sinceMs;
@@ -119,21 +159,35 @@ export function createHeadState({
       member.reached = -1n;
       member.holds = -1n;
       member.far = undefined;
+      member.contradicted = undefined;
     }
   }
 
   function placeAll(nowMs: number): void {
-    placeMembers({ chain, members: all, chainId, genesisHash, jumpBlocksMax: limits.jumpBlocksMax, nowMs });
+    placeMembers({
+      chain,
+      proof,
+      members: all,
+      chainId,
+      genesisHash,
+      jumpBlocksMax: limits.jumpBlocksMax,
+      nowMs,
+    });
   }
 
   function addWant(member: Member, wants: Want[], nowMs: number): void {
     const { label, standing, filledAtMs, tip } = member;
     const head = chain.head();
-    const isFar = member.far !== undefined && member.far.sameAt === undefined;
-    if (head === undefined || tip === undefined || (standing.kind !== "gap" && !isFar)) return;
+    const other = otherFarTip(member, all);
+    const isUnsure =
+      member.far !== undefined && (member.far.sameAt === undefined || other !== member.far.also?.number);
+    if (head === undefined || tip === undefined || (standing.kind !== "gap" && !isUnsure)) return;
     if (filledAtMs !== undefined && nowMs - filledAtMs < limits.fillPauseMs) return;
     if (standing.kind === "gap") wants.push({ kind: "fill", label, from: standing.from, to: standing.to });
-    else wants.push({ kind: "verify", label, numbers: [head.number, tip.header.number] });
+    else {
+      const numbers = [head.number, tip.header.number];
+      wants.push({ kind: "verify", label, numbers: other === undefined ? numbers : [...numbers, other] });
+    }
     member.filledAtMs = nowMs;
   }
 
@@ -143,8 +197,18 @@ export function createHeadState({
       if (member === undefined) return settle(nowMs);
       member.probed = true;
       member.failures = 0;
+      member.answeredAtMs = nowMs;
       member.chainId = probe.chainId;
-      member.genesisHash = probe.genesisHash;
+      member.problem = undefined;
+      member.isUnreadable = false;
+      member.genesisHash = probe.genesis.hash;
+      // The object that was read before is kept: what was found out about it is remembered with it.
+      if (member.genesis?.hash !== probe.genesis.hash) {
+        member.genesis = probe.genesis;
+        // What it told before is of the chain that it was on.
+        member.tip = undefined;
+        member.far = undefined;
+      }
       const { tip } = member;
       // What came over the WebSocket after the probe left may be newer than its answer.
       const isOld = tip !== undefined && tip.seenAtMs > probe.sentAtMs && probe.number < tip.header.number;
@@ -161,32 +225,38 @@ export function createHeadState({
     headed(label: string, header: Header, nowMs: number): Outcome {
       const member = members.get(label);
       if (member === undefined) return settle(nowMs);
+      member.answeredAtMs = nowMs;
       const tip = member.tip?.header;
       if (tip === undefined || header.number > tip.number) {
         setTip(member, header, nowMs);
         return settle(nowMs);
       }
-      const isKnown = header.hash === tip.hash || chain.knows(header);
+      const isKnown = header.hash === tip.hash || chain.knows(label, header);
       return settle(nowMs, isKnown ? [] : [{ kind: "probe", label }]);
     },
 
-    failed(label: string, nowMs: number): Outcome {
+    failed(label: string, { reason, isUnreadable }: ProbeFailure, nowMs: number): Outcome {
       const member = members.get(label);
       if (member !== undefined) {
         member.probed = true;
         member.failures += 1;
+        member.problem = reason;
+        member.isUnreadable = isUnreadable;
       }
       return settle(nowMs);
     },
 
-    /** Headers that were asked for. */
-    filled(headers: readonly Header[], nowMs: number): Outcome {
-      for (const header of headers) chain.offer(header, nowMs);
+    /** Headers that a validator was asked for. */
+    filled(label: string, headers: readonly Header[], nowMs: number): Outcome {
+      for (const header of headers) chain.offer(label, header, nowMs);
       return settle(nowMs);
     },
 
-    /** What a validator far ahead has at the head's number and at its own: only both together tie one to the other. */
-    verified(label: string, [atHead, atTip]: readonly Header[], nowMs: number): Outcome {
+    /**
+     * What a validator far ahead has at the head's number and at its own: only both together tie one to the other. And
+     * what it has where another one's tip is.
+     */
+    verified(label: string, [atHead, atTip, atOther]: readonly Header[], nowMs: number): Outcome {
       const member = members.get(label);
       const expected = atHead === undefined ? undefined : chain.hashOf(atHead.number);
       if (member?.far === undefined || atHead === undefined || expected === undefined) return settle(nowMs);
@@ -194,6 +264,7 @@ export function createHeadState({
       const isSame = atHead.hash === expected;
       member.far.sameAt = isSame ? atHead.number : undefined;
       member.far.otherAt = isSame ? undefined : atHead.number;
+      if (atOther !== undefined) member.far.also = { number: atOther.number, hash: atOther.hash };
       return settle(nowMs);
     },
 
@@ -205,6 +276,7 @@ export function createHeadState({
       const member = members.get(label);
       const head = chain.head();
       if (member === undefined || head === undefined || member.failures >= limits.failuresMax) return false;
+      if (member.outside !== undefined) return false;
       // While its newest block is being linked a validator that had the head still has it.
       return member.holds >= head.number;
     },
@@ -216,11 +288,23 @@ export function createHeadState({
         ? member.tip.header.number >= number
         : member.holds >= number;
     },
-    /** No new head for long though validators answer. */
-    isStalled(nowMs: number): boolean {
-      if (chain.head() === undefined || answeringSinceMs === undefined) return false;
-      return nowMs - Math.max(headAtMs, answeringSinceMs) >= limits.stalledAfterMs;
-    },
+    /** Blocks that are told and wait for longer than blocks do. */
+    waiting: (nowMs: number): WaitingHead[] =>
+      candidates
+        .filter(({ seenAtMs }) => nowMs >= seenAtMs + limits.followMs)
+        .map(({ header: { number, hash }, having }) => ({ number, hash, having })),
+    /** Since a block was last announced, or since the start. By the clock: no news is bad news, whoever is silent. */
+    newsAgeMs: (nowMs: number): number => nowMs - (newsAtMs ?? nowMs),
+    /** No block for long, whether validators answer or not. */
+    isStalled: (nowMs: number): boolean => nowMs - (newsAtMs ?? nowMs) >= limits.stalledAfterMs,
+    /** How many validators have answered lately: a proof that is old is none. */
+    answering: (nowMs: number): number =>
+      all.filter(
+        ({ failures, answeredAtMs }) =>
+          failures < limits.failuresMax &&
+          answeredAtMs !== undefined &&
+          nowMs - answeredAtMs < limits.silentAfterMs,
+      ).length,
   };
 }
 
@@ -229,7 +313,20 @@ function setTip(member: Member, header: Header, nowMs: number): void {
   if (before?.hash === header.hash) return;
   // What was found out about the tip before says nothing about one that is not its child.
   if (member.far !== undefined && header.parentHash !== before?.hash) {
-    member.far = { sinceMs: member.far.sinceMs, sameAt: undefined, otherAt: undefined };
+    const unknown: FarTip = { ...member.far, sameAt: undefined, otherAt: undefined, also: undefined };
+    member.far = unknown;
   }
   member.tip = { header, seenAtMs: nowMs };
+}
+
+/** The highest tip below this validator's that another has, where both are far above the head. */
+function otherFarTip({ tip, far }: Member, members: readonly Member[]): bigint | undefined {
+  if (tip === undefined || far === undefined) return undefined;
+  let highest: bigint | undefined;
+  for (const other of members) {
+    const number = other.far?.sameAt === undefined ? undefined : other.tip?.header.number;
+    if (number === undefined || number >= tip.header.number) continue;
+    if (highest === undefined || number > highest) highest = number;
+  }
+  return highest;
 }

@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
-import { createHeadState, type HeadEvent, type Outcome, type Want } from "./head-state.ts";
-import { isOurs } from "./member.ts";
+import { createHeadState, type HeadEvent, type Outcome, type WaitingHead, type Want } from "./head-state.ts";
+import { isOurs, type Outside } from "./member.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
 import type { Header } from "./read-header.ts";
 import { createValidatorFeed, type ValidatorFeed } from "./validator-feed.ts";
 import { createWaiters } from "./waiters.ts";
+import { whyNoneCounts } from "./why-none-counts.ts";
 import { wsAddresses } from "./ws-addresses.ts";
 
 export type HeadTracker = {
@@ -24,8 +25,16 @@ export type HeadTracker = {
   waitFor(number: bigint, timeoutMs: number): Promise<boolean>;
   /** Somebody knows of a later block: the validators are asked for it now and not at their next turn. */
   lookSoon(): void;
-  /** Validators answer, and none has had a new block for long. */
+  /** No block was announced for long, whether validators answer or not. */
   isStalled(): boolean;
+  /** Milliseconds since a block was last announced, or since the start where none was. */
+  newsAgeMs(): number;
+  /** How many validators have proved lately that they answer. */
+  answering(): number;
+  /** Validators that stand outside of what the others say, and blocks that wait because validators differ. */
+  differences(): { outside: { label: string; outside: Outside }[]; waiting: WaitingHead[] };
+  /** Why no validator counts; undefined where one does, or where it is too early to say. */
+  whyNoneCounts(): string | undefined;
   epoch(): Epoch;
   /**
    * Tells each announced block once, in order, within an epoch without gaps but for `skipped`. Called at once where the
@@ -89,7 +98,11 @@ export function createHeadTracker({
     if (stopped) return;
     for (const event of events) tell(event);
     for (const label of labels) note(label);
-    log.stalled(state.isStalled(monotonicMs()), head?.number);
+    log.stalled({
+      isStalled: state.isStalled(monotonicMs()),
+      number: head?.number,
+      answering: state.answering(monotonicMs()),
+    });
     for (const want of wants) void ask(want);
     clearTimeout(timer);
     if (lookAgainAtMs === undefined) return;
@@ -153,7 +166,9 @@ export function createHeadTracker({
     if (headers === undefined || stopped) return;
     const nowMs = monotonicMs();
     follow(
-      want.kind === "verify" ? state.verified(want.label, headers, nowMs) : state.filled(headers, nowMs),
+      want.kind === "verify"
+        ? state.verified(want.label, headers, nowMs)
+        : state.filled(want.label, headers, nowMs),
     );
   }
 
@@ -169,10 +184,7 @@ export function createHeadTracker({
       monotonicMs,
       random,
       onProbe: (probe) => follow(state.probed(label, probe, monotonicMs())),
-      onFailure: (reason) => {
-        log.failure(label, reason);
-        follow(state.failed(label, monotonicMs()));
-      },
+      onFailure: (failure) => follow(state.failed(label, failure, monotonicMs())),
       onHeader: (header) => follow(state.headed(label, header, monotonicMs())),
     });
     feeds.set(label, feed);
@@ -184,7 +196,10 @@ export function createHeadTracker({
     isEligible: state.isEligible,
     heightOf(label) {
       const member = state.member(label);
-      return member !== undefined && isOurs(member) ? member.tip?.header.number : undefined;
+      if (member === undefined || !isOurs(member)) return undefined;
+      // Who stands outside is not asked at all, as long as there is one that does not.
+      const isPassedOver = member.outside !== undefined && labels.some(state.isEligible);
+      return isPassedOver ? undefined : member.tip?.header.number;
     },
     hasReached: state.hasReached,
     waitFor: (number, timeoutMs) =>
@@ -195,6 +210,16 @@ export function createHeadTracker({
       for (const feed of feeds.values()) feed.probeSoon();
     },
     isStalled: () => state.isStalled(monotonicMs()),
+    newsAgeMs: () => state.newsAgeMs(monotonicMs()),
+    answering: () => state.answering(monotonicMs()),
+    differences: () => ({
+      outside: labels.flatMap((label) => {
+        const outside = state.member(label)?.outside;
+        return outside === undefined ? [] : [{ label, outside }];
+      }),
+      waiting: state.waiting(monotonicMs()),
+    }),
+    whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.member(label) ?? [])),
     epoch: () => ({ number: epochNumber, genesisHash: state.genesisHash(), startedAt: epochStartedAt }),
     onHead(listener) {
       headListeners.add(listener);
@@ -213,6 +238,7 @@ export function createHeadTracker({
           announced: head?.number,
           eligible: state.isEligible(label),
           lastHeadAt: lastHeadAt.get(label)?.atMs,
+          nowMs: monotonicMs(),
         }),
       ),
     async stop() {

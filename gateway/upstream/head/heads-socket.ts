@@ -75,6 +75,11 @@ export function createHeadsSocket({
         liveSinceMs = undefined;
         if (refused) tried += 1;
         if (stopped) return;
+        // Not this one, then: that is how it is found, and nothing to be told before all have been tried.
+        if (refused && tried % candidates.length !== 0) {
+          retry = setTimeout(connect, 0).unref();
+          return;
+        }
         const delayMs = Math.min(
           limits.socketRetryMaxMs,
           limits.socketRetryMinMs * 2 ** Math.min(attempts, 16),

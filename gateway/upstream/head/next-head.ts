@@ -1,32 +1,39 @@
-import type { Ahead, AnnouncedChain } from "./announced-chain.ts";
+import type { AnnouncedChain } from "./announced-chain.ts";
+import { firstHead } from "./first-head.ts";
+import type { HeadLimits } from "./head-limits.ts";
+import type { HeaderProof } from "./header-proof.ts";
 import { answers, isOurs, type Member } from "./member.ts";
 import type { Header } from "./read-header.ts";
 
 /** The block to announce now, or when to look again though nothing has happened. */
 export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: number | undefined };
 
-/**
- * The rule of the announced head: a block is announced when a second validator has it, at once where nobody could
- * follow, and `followMs` after it was first told where nobody does.
- */
-export function nextHead({
-  chain,
-  members,
-  nowMs,
-  firstTipAtMs,
-  followMs,
-}: {
+export type NextHeadInput = {
   chain: AnnouncedChain;
+  proof: HeaderProof;
   members: readonly Member[];
   nowMs: number;
   /** Since when a validator of ours has told a block while nothing was announced. */
   firstTipAtMs: number | undefined;
-  followMs: number;
-}): NextHead {
-  if (chain.head() === undefined) return firstHead({ members, nowMs, firstTipAtMs, followMs });
-  const far = farHead({ chain, members, nowMs, followMs });
+  limits: Pick<HeadLimits, "followMs" | "provenFollowMs" | "firstWaitMs">;
+};
+
+type CandidatesInput = Pick<NextHeadInput, "chain" | "proof" | "members" | "nowMs">;
+
+/** A block that could be announced next, and who has it. */
+export type Candidate = { header: Header; having: string[]; isProven: boolean; seenAtMs: number };
+
+/**
+ * The rule of the announced head. On a chain with seals a block is announced when they prove it: as soon as a second
+ * validator has it, or a moment later where none does; what is not proven needs more than half of all validators. On a
+ * chain without, when a second validator has it; where one alone does it waits while two others answer. Of several
+ * blocks at one height the one that most validators have is announced; a tie changes nothing.
+ */
+export function nextHead(input: NextHeadInput): NextHead {
+  if (input.chain.head() === undefined) return firstHead(input);
+  const far = decide(farCandidates(input), input, true);
   if (far.header !== undefined) return far;
-  const near = nearHead({ chain, members, nowMs, followMs });
+  const near = decide(nearCandidates(input), input, false);
   if (near.header !== undefined) return near;
   return { lookAgainAtMs: earlier(near.lookAgainAtMs, far.lookAgainAtMs) };
 }
@@ -35,85 +42,94 @@ export function earlier(one: number | undefined, other: number | undefined): num
   return one === undefined || (other !== undefined && other < one) ? other : one;
 }
 
-/**
- * The first block is the highest that there is, so that a gateway that was started anew does not begin below what it
- * announced before. Where validators differ the lower ones get their time to follow first.
- */
-function firstHead({
-  members,
-  nowMs,
-  firstTipAtMs,
-  followMs,
-}: {
-  members: readonly Member[];
-  nowMs: number;
-  firstTipAtMs: number | undefined;
-  followMs: number;
-}): NextHead {
-  if (firstTipAtMs === undefined) return { lookAgainAtMs: undefined };
-  let highest: Header | undefined;
-  let agree = members.every(({ probed }) => probed);
-  for (const { tip, standing, failures } of members) {
-    if (tip === undefined || standing.kind !== "ready" || failures > 0) continue;
-    if (highest !== undefined && highest.hash !== tip.header.hash) agree = false;
-    if (highest === undefined || tip.header.number > highest.number) highest = tip.header;
-  }
-  if (highest === undefined) return { lookAgainAtMs: undefined };
-  const dueAtMs = firstTipAtMs + followMs;
-  return agree || nowMs >= dueAtMs ? { header: highest } : { lookAgainAtMs: dueAtMs };
+function decide(candidates: readonly Candidate[], input: NextHeadInput, isFar: boolean): NextHead {
+  const [best, second] = candidates;
+  if (best === undefined) return { lookAgainAtMs: undefined };
+  const dueAtMs = input.proof.isSealed() ? sealedDueAt(best, input) : dueAt(best, second, input, isFar);
+  if (dueAtMs === undefined) return { lookAgainAtMs: undefined };
+  return input.nowMs >= dueAtMs ? { header: best.header } : { lookAgainAtMs: dueAtMs };
 }
 
-function nearHead({
-  chain,
-  members,
-  nowMs,
-  followMs,
-}: {
-  chain: AnnouncedChain;
-  members: readonly Member[];
-  nowMs: number;
-  followMs: number;
-}): NextHead {
-  const candidates = new Map<string, { ahead: Ahead; having: number }>();
-  for (const member of members) {
-    const ahead = support(member) ? chain.nextTowards(member.tip.header) : undefined;
-    if (ahead === undefined) continue;
-    const candidate = candidates.get(ahead.header.hash);
-    if (candidate === undefined) candidates.set(ahead.header.hash, { ahead, having: 1 });
-    else candidate.having += 1;
+/** When the best candidate is to be announced; undefined while it waits for others. */
+function sealedDueAt(best: Candidate, { members, nowMs, limits }: NextHeadInput): number | undefined {
+  if (!best.isProven) return best.having.length > members.length / 2 ? nowMs : undefined;
+  const having = best.having.length;
+  return having >= 2 || countable(members) <= having ? nowMs : best.seenAtMs + limits.provenFollowMs;
+}
+
+function dueAt(
+  best: Candidate,
+  second: Candidate | undefined,
+  { members, nowMs, limits }: NextHeadInput,
+  isFar: boolean,
+): number | undefined {
+  const { seenAtMs } = best;
+  const having = best.having.length;
+  const answering = members.filter((member) => answers(member) && isOurs(member)).length;
+  const others = answering - having;
+  if (second !== undefined && !isFar) {
+    if (having > answering / 2) return nowMs;
+    return having >= 2 && having > second.having.length ? seenAtMs + limits.followMs : undefined;
   }
-  let best: { ahead: Ahead; having: number } | undefined;
-  for (const candidate of candidates.values()) {
-    if (best === undefined || candidate.having > best.having) best = candidate;
+  if (having >= 2 || countable(members) <= having) return nowMs;
+  // Alone it may be a lie, and so may a number far ahead where the only other one says nothing of it.
+  return others >= (isFar ? 1 : 2) ? undefined : seenAtMs + limits.followMs;
+}
+
+/** The blocks that follow the head, the best first. */
+export function nearCandidates({ chain, proof, members, nowMs }: CandidatesInput): Candidate[] {
+  const candidates = new Map<string, Candidate>();
+  for (const { label, tip } of members.filter(support)) {
+    const way = chain.wayTo(label, tip.header);
+    if (way === undefined) continue;
+    const { header, seenAtMs } = way.child;
+    const isProven =
+      proof.judge(tip.header, label, nowMs) === "proven" && way.headers.every(proof.isAuthentic);
+    add(candidates, { header, seenAtMs, isProven, having: [label] });
   }
-  if (best === undefined) return { lookAgainAtMs: undefined };
-  const dueAtMs = best.ahead.seenAtMs + followMs;
-  const isDue = best.having >= 2 || nowMs >= dueAtMs || countable(members) <= best.having;
-  return isDue ? { header: best.ahead.header } : { lookAgainAtMs: dueAtMs };
+  return [...candidates.values()].sort(byRank);
 }
 
 /** A jump over more blocks than are fetched one by one: to what two validators have reached, by the same rule. */
-function farHead({
-  chain,
-  members,
-  nowMs,
-  followMs,
-}: {
-  chain: AnnouncedChain;
-  members: readonly Member[];
-  nowMs: number;
-  followMs: number;
-}): NextHead {
-  const far = members
-    .filter(support)
-    .filter(({ tip }) => chain.isFar(tip.header))
-    .sort((one, other) => (one.tip.header.number > other.tip.header.number ? -1 : 1));
-  const [highest, second] = far;
-  if (second !== undefined) return { header: second.tip.header };
-  if (highest === undefined) return { lookAgainAtMs: undefined };
-  const dueAtMs = (highest.far?.sinceMs ?? nowMs) + followMs;
-  const isDue = nowMs >= dueAtMs || countable(members) <= 1;
-  return isDue ? { header: highest.tip.header } : { lookAgainAtMs: dueAtMs };
+export function farCandidates({ chain, proof, members, nowMs }: CandidatesInput): Candidate[] {
+  const far = members.filter(support).filter(({ tip }) => chain.isFar(tip.header));
+  const candidates = new Map<string, Candidate>();
+  for (const { label, tip, far: how } of far) {
+    const { header } = tip;
+    const isProven = proof.judge(header, label, nowMs) === "proven";
+    add(candidates, { header, seenAtMs: how?.sinceMs ?? nowMs, isProven, having: [label] });
+  }
+  for (const candidate of candidates.values()) {
+    const { hash, number } = candidate.header;
+    // One that is further on has it too where it says so, or its newest block follows it.
+    for (const { label, tip, far: how } of far) {
+      const isAbove = tip.header.number > number;
+      if (isAbove && (tip.header.parentHash === hash || how?.also?.hash === hash))
+        candidate.having.push(label);
+    }
+  }
+  return [...candidates.values()].sort(byRank);
+}
+
+function add(candidates: Map<string, Candidate>, one: Candidate): void {
+  const before = candidates.get(one.header.hash);
+  if (before === undefined) {
+    candidates.set(one.header.hash, one);
+    return;
+  }
+  before.having.push(...one.having);
+  before.seenAtMs = Math.min(before.seenAtMs, one.seenAtMs);
+  // The hash is the same, but only a proven header is known to be what the hash stands for.
+  if (one.isProven && !before.isProven) {
+    before.header = one.header;
+    before.isProven = true;
+  }
+}
+
+function byRank(one: Candidate, other: Candidate): number {
+  if (one.isProven !== other.isProven) return one.isProven ? -1 : 1;
+  if (one.having.length !== other.having.length) return other.having.length - one.having.length;
+  return Number(other.header.number - one.header.number);
 }
 
 function support<M extends Member>(member: M): member is M & { tip: NonNullable<Member["tip"]> } {
@@ -124,8 +140,11 @@ function support<M extends Member>(member: M): member is M & { tip: NonNullable<
 function countable(members: readonly Member[]): number {
   let count = 0;
   for (const member of members) {
-    if (!member.probed || (answers(member) && isOurs(member) && member.standing.kind !== "diverged"))
-      count += 1;
+    if (!member.probed || (answers(member) && isOurs(member) && !isElsewhere(member))) count += 1;
   }
   return count;
+}
+
+function isElsewhere({ standing }: Member): boolean {
+  return standing.kind === "diverged" || standing.kind === "forged";
 }

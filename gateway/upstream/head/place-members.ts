@@ -1,9 +1,11 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
+import type { HeaderProof } from "./header-proof.ts";
 import { answers, isOurs, type Member, type Standing } from "./member.ts";
 
 /** Says anew where each validator stands, from what it told last and from the announced head. */
 export function placeMembers({
   chain,
+  proof,
   members,
   chainId,
   genesisHash,
@@ -11,6 +13,7 @@ export function placeMembers({
   nowMs,
 }: {
   chain: AnnouncedChain;
+  proof: HeaderProof;
   members: readonly Member[];
   chainId: bigint;
   /** Undefined until it is decided. */
@@ -18,13 +21,19 @@ export function placeMembers({
   jumpBlocksMax: number;
   nowMs: number;
 }): void {
-  for (const { tip } of members) if (tip !== undefined) chain.offer(tip.header, tip.seenAtMs);
+  for (const { label, tip } of members) if (tip !== undefined) chain.offer(label, tip.header, tip.seenAtMs);
   for (const member of members) {
     member.standing = standingOf({ member, chain, chainId, genesisHash, nowMs });
+    if (isForged({ member, chain, proof, nowMs })) {
+      member.standing = { kind: "forged", at: member.tip?.header.number ?? 0n };
+    }
   }
   for (const member of members) {
     if (isUnbelievable({ member, members, chain, jumpBlocksMax })) member.standing = { kind: "unbelieved" };
     noteHeld(member, chain);
+    const { kind } = member.standing;
+    const isUnlinked = kind === "gap" || kind === "far";
+    member.unlinkedSinceMs = isUnlinked ? (member.unlinkedSinceMs ?? nowMs) : undefined;
   }
 }
 
@@ -47,14 +56,34 @@ function standingOf({
   if (member.genesisHash !== genesisHash) {
     return { kind: "foreign", why: `genesis block ${member.genesisHash}` };
   }
-  const placement = chain.place(member.tip.header);
+  const placement = chain.place(member.label, member.tip.header);
   if (placement.kind !== "far") {
     member.far = undefined;
     return placement.kind === "nothing_announced" ? { kind: "ready" } : placement;
   }
-  member.far ??= { sinceMs: nowMs, sameAt: undefined, otherAt: undefined };
+  member.far ??= { sinceMs: nowMs, sameAt: undefined, otherAt: undefined, also: undefined };
   if (member.far.sameAt !== undefined) return { kind: "has" };
   return member.far.otherAt === undefined ? placement : { kind: "diverged", at: member.far.otherAt };
+}
+
+/** Its latest block is above the head, and its seals say that it is no block. */
+function isForged({
+  member: { label, standing, tip },
+  chain,
+  proof,
+  nowMs,
+}: {
+  member: Member;
+  chain: AnnouncedChain;
+  proof: HeaderProof;
+  nowMs: number;
+}): boolean {
+  // The genesis block has no seals.
+  if (tip === undefined || tip.header.number === 0n || tip.header.number <= (chain.head()?.number ?? -1n))
+    return false;
+  const { kind } = standing;
+  if (kind !== "has" && kind !== "ready" && kind !== "gap" && kind !== "far") return false;
+  return proof.judge(tip.header, label, nowMs) === "refuted";
 }
 
 /** It stands alone, more than `jumpBlocksMax` above the head and all others. */
@@ -86,7 +115,8 @@ function noteHeld(member: Member, chain: AnnouncedChain): void {
   const head = chain.head();
   if (kind === "has" && head !== undefined) {
     member.reached = head.number;
-    member.holds = head.number;
+    // One that is far ahead is known to have what it was asked for, not what was announced since.
+    member.holds = member.far?.sameAt ?? head.number;
     // What was asked for has helped: the next gap need not wait.
     member.filledAtMs = undefined;
   } else if (kind !== "gap" && kind !== "far") member.holds = -1n;

@@ -1,4 +1,4 @@
-import { answers, isOurs, type Member } from "./member.ts";
+import { answers, isOurs, type Member, type Outside } from "./member.ts";
 
 /** One validator's place on the chain, for `/status` and metrics. */
 export type ValidatorHeadStatus = {
@@ -7,11 +7,15 @@ export type ValidatorHeadStatus = {
   /** Why it is foreign, or not counted though it is ours. */
   why: string | null;
   eligible: boolean;
+  /** In what way it stands outside of what the others say. */
+  outside: Outside["reason"] | null;
   height: number | null;
   /** Blocks below the announced head. */
   lag: number | null;
   source: "newHeads" | "polling";
   lastHeadAt: string | null;
+  /** Since it last answered a probe or brought a head; null where it never has. */
+  silentMs: number | null;
   wsReconnects: number;
 };
 
@@ -22,6 +26,7 @@ export function readHeadStatus({
   announced,
   eligible,
   lastHeadAt,
+  nowMs,
 }: {
   label: string;
   member: Member | undefined;
@@ -30,6 +35,8 @@ export function readHeadStatus({
   eligible: boolean;
   /** Wall milliseconds. */
   lastHeadAt: number | undefined;
+  /** Monotonic milliseconds. */
+  nowMs: number;
 }): ValidatorHeadStatus {
   const ours = member !== undefined && isOurs(member);
   const height = ours ? member.tip?.header.number : undefined;
@@ -38,19 +45,20 @@ export function readHeadStatus({
     identity: member?.standing.kind === "foreign" ? "foreign" : ours ? "ours" : "unknown",
     why: member === undefined ? null : whyNot(member),
     eligible,
+    outside: member?.outside?.reason ?? null,
     height: height === undefined ? null : Number(height),
     lag: height === undefined || announced === undefined ? null : Math.max(0, Number(announced - height)),
     source: feed?.source() ?? "polling",
     lastHeadAt: lastHeadAt === undefined ? null : new Date(lastHeadAt).toISOString(),
+    silentMs: member?.answeredAtMs === undefined ? null : Math.round(nowMs - member.answeredAtMs),
     wsReconnects: feed?.wsReconnects() ?? 0,
   };
 }
 
 function whyNot(member: Member): string | null {
   const { standing, probed } = member;
-  if (probed && !answers(member)) return "no answer";
+  if (probed && !answers(member)) return member.isUnreadable ? (member.problem ?? null) : "no answer";
   if (standing.kind === "foreign") return standing.why;
   if (standing.kind === "diverged") return `another block ${standing.at}`;
-  if (standing.kind === "unbelieved") return "a number far above all others";
-  return null;
+  return member.outside?.words ?? null;
 }

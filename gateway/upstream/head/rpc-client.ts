@@ -4,7 +4,10 @@ import { isRecord } from "./read-header.ts";
 export type RpcCall = { method: string; params: readonly unknown[] };
 
 /** The results in the calls' order. Any error in it fails the whole: none of what is asked here may be refused. */
-export type RpcAsked = { kind: "answered"; results: unknown[] } | { kind: "failed"; reason: string };
+export type RpcAsked =
+  | { kind: "answered"; results: unknown[] }
+  /** `call` is the place of the one that was answered without a result. */
+  | { kind: "failed"; reason: string; call?: number };
 
 export type RpcClient = {
   /** Asks one array of calls. One at a time is under way; never throws. */
@@ -82,8 +85,10 @@ export function createRpcClient({
 function readResults(answers: readonly unknown[], count: number): RpcAsked {
   const results = new Map<number, unknown>();
   for (const answer of answers) {
-    if (!isRecord(answer) || typeof answer["id"] !== "number" || !("result" in answer) || "error" in answer) {
+    if (!isRecord(answer) || typeof answer["id"] !== "number")
       return { kind: "failed", reason: "an answer without a result" };
+    if (!("result" in answer) || "error" in answer) {
+      return { kind: "failed", reason: "an answer without a result", call: answer["id"] };
     }
     results.set(answer["id"], answer["result"]);
   }

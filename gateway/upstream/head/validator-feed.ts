@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { HeadLimits } from "./head-limits.ts";
-import type { Probe } from "./head-state.ts";
+import type { Probe, ProbeFailure } from "./head-state.ts";
 import { createHeadsSocket } from "./heads-socket.ts";
-import { type Header, readHash, readHeader, readQuantity } from "./read-header.ts";
+import { type Header, readHeader } from "./read-header.ts";
+import { readProbe } from "./read-probe.ts";
 import { createRpcClient, type RpcCall } from "./rpc-client.ts";
 
 export type ValidatorFeed = {
@@ -40,7 +41,7 @@ export function createValidatorFeed({
   monotonicMs: () => number;
   random: () => number;
   onProbe: (probe: Probe) => void;
-  onFailure: (reason: string) => void;
+  onFailure: (failure: ProbeFailure) => void;
   onHeader: (header: Header) => void;
 }): ValidatorFeed {
   let failures = 0;
@@ -126,12 +127,12 @@ export function createValidatorFeed({
     const asked = await client.ask(wantsLatest ? probeForBlock : probeForNumber);
     if (stopped) return;
     probing = false;
-    const read = asked.kind === "answered" ? readProbe(asked.results, sentAtMs) : undefined;
-    if (read === undefined) {
+    const read = readProbe(asked, sentAtMs);
+    if ("reason" in read) {
       failures += 1;
       latestWanted = true;
       schedule(retryDelayMs());
-      onFailure(asked.kind === "failed" ? asked.reason : "an answer that is none");
+      onFailure(read);
       return;
     }
     failures = 0;
@@ -197,13 +198,3 @@ const probeForBlock: readonly RpcCall[] = [
   ...whoAreYou,
   { method: "eth_getBlockByNumber", params: ["latest", false] },
 ];
-
-function readProbe([chainIdText, genesis, tip]: readonly unknown[], sentAtMs: number): Probe | undefined {
-  const chainId = readQuantity(chainIdText);
-  const genesisBlock = readHeader(genesis);
-  const latest = typeof tip === "string" ? undefined : readHeader(tip);
-  const number = latest === undefined ? readQuantity(tip) : latest.number;
-  const genesisHash = readHash(genesisBlock?.hash);
-  if (chainId === undefined || genesisHash === undefined || number === undefined) return undefined;
-  return { chainId, genesisHash, number, latest, sentAtMs };
-}

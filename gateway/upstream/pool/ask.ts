@@ -4,7 +4,6 @@ import type { GroupCount } from "./group-counts.ts";
 import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
 
 export const laneNames = ["light", "call", "slow"] as const;
-export type LaneName = (typeof laneNames)[number];
 
 /** One call on its way to an answer. */
 export type Ask = {
@@ -26,6 +25,12 @@ export type Ask = {
   counted: GroupCount | undefined;
   /** Never in an array: because it must not, or because it may have spoiled one. */
   alone: boolean;
+  /** How long an array may be that it is in: halved each time that one came to nothing, so that the culprit ends alone. */
+  arrayMax: number;
+  /** It was only asked in longer arrays yet: validators that were may be asked again. */
+  mayRepeat: boolean;
+  /** When it was last sent. Monotonic. */
+  sentAtMs: number;
   /** Validators that were asked, a bit each. */
   tried: number;
   /** All validators failed once, and may be asked for a second time. */
@@ -34,22 +39,45 @@ export type Ask = {
   isWaiting: boolean;
   /** Requests in flight that it is in: two when it is hedged. */
   flights: number;
+  /** Requests that ended, or went silent, without its answer: it may be what ended the validator. */
+  losses: number;
+  /** It waits for the end of this one, which was lost in the same array: only one of them may be asked at a time. */
+  after: Ask | undefined;
   /** Bad answers that it got. From the third validator on they are its own fault, not the validator's. */
   badAnswers: number;
   /** What it is answered when no validator has anything better to say. */
   fallback: WholeAnswer | undefined;
   /** Set where its array came back as one error object, until it is known who is to blame. */
   refusal: ArrayRefusal | undefined;
+  /** The validator whose answer was too long, until another says the same. -1: none. */
+  tooLargeOf: number;
+  /** How often its answer found no room. */
+  noRoom: number;
   /** Which validator gave the answer, or was the last to fail. */
   askedOf: number;
   /** A validator may have carried it out. */
   mayHaveArrived: boolean;
 };
 
-export type AskOutcome = WholeAnswer | StreamedAnswer | "unavailable";
+/**
+/**
+ * Why there is no answer:
+ * - "unavailable": no validator answered, or too many calls wait;
+ * - "crowded": its key has as many calls on their way as it may have;
+ * - "lost": the validator ended or went silent while it ran the call, which is put to no other;
+ * - "overdue": a call of the slow lane was still running at the end of its time;
+ * - "unsent": one of that lane that was meant for one validator has not reached it;
+ * - "too_large": the answer is longer than one may be that is held as a whole;
+ * - "no_room": too much is held of answers that are on their way at the moment.
+ */
+export type Unmet = "unavailable" | "crowded" | "unsent" | "lost" | "overdue" | "too_large" | "no_room";
+export type AskOutcome = WholeAnswer | StreamedAnswer | Unmet;
 
 /** An array that was refused whole. `left` calls of it are being asked again, each alone. */
 export type ArrayRefusal = { validator: number; left: number; hasCulprit: boolean };
+
+/** Of a call that spoiled no array. */
+export const anyLength = 2 ** 30 - 1;
 
 /** What is made once for a method: `prefixes[id]` is a request's text up to its parameters. */
 export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
@@ -71,13 +99,20 @@ export function createAsk(request: AskRequest): Ask {
     settled: false,
     counted: undefined,
     alone: request.alone ?? false,
+    arrayMax: anyLength,
+    mayRepeat: false,
+    sentAtMs: -1,
     tried: request.tried ?? 0,
     isSecondRound: false,
     isWaiting: false,
     flights: 0,
+    losses: 0,
+    after: undefined,
     badAnswers: 0,
     fallback: undefined,
     refusal: undefined,
+    tooLargeOf: -1,
+    noRoom: 0,
     askedOf: -1,
     mayHaveArrived: false,
   };
@@ -85,13 +120,12 @@ export function createAsk(request: AskRequest): Ask {
 
 /** The plan of a method's calls. Rules are made once, at start, so they are remembered for good. */
 export function createPlans() {
-  const lanes = laneNames.map(() => new Map<MethodRule, MethodPlan>());
-  return function planOf(rule: MethodRule, laneName: LaneName = rule.lane): MethodPlan {
-    const lane = laneNames.indexOf(laneName);
-    const known = lanes[lane]?.get(rule);
+  const plans = new Map<MethodRule, MethodPlan>();
+  return function planOf(rule: MethodRule): MethodPlan {
+    const known = plans.get(rule);
     if (known !== undefined) return known;
-    const plan: MethodPlan = { rule, lane, prefixes: [] };
-    lanes[lane]?.set(rule, plan);
+    const plan: MethodPlan = { rule, lane: laneNames.indexOf(rule.lane), prefixes: [] };
+    plans.set(rule, plan);
     return plan;
   };
 }

@@ -1,3 +1,5 @@
+import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
+import { joinChunks } from "../../json-rpc/scan-source.ts";
 import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
 import type { Ask } from "./ask.ts";
 import type { StreamedAnswer } from "./pool-answer.ts";
@@ -44,10 +46,14 @@ export const failureReasons = [
   /** An array came back as one error object. */
   "array_refused",
   "too_large",
+  /** What comes in from validators holds as much as it may. */
+  "no_room",
   /** A long answer whose client has left. */
   "unwanted",
   /** `null` or an unknown block, where the block must exist. */
   "behind",
+  /** -32603: its own fault, as at the import of a block. */
+  "internal_error",
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
@@ -77,12 +83,14 @@ export function createConnection({
   target,
   answerBytesMax,
   streamFromBytes,
+  room,
   now,
   events,
 }: {
   target: HttpTarget;
   answerBytesMax: number;
   streamFromBytes: number;
+  room: ReceiveRoom;
   now: () => number;
   events: ConnectionEvents;
 }): Connection {
@@ -90,6 +98,8 @@ export function createConnection({
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let bytes = 0;
+  /** Taken of the room for answers that come in. */
+  let counted = 0;
   let relay: StreamRelay | undefined;
   /** Whether the answer was found to be long, and what to do about it decided. */
   let wasLooked = false;
@@ -118,13 +128,15 @@ export function createConnection({
     more = undefined;
     relay = undefined;
     bytes = 0;
+    if (counted > 0) room.giveBack(counted);
+    counted = 0;
     wasLooked = false;
     return flight;
   }
 
   function collected(): Buffer {
     if (first === undefined) return Buffer.alloc(0);
-    return more === undefined ? first : Buffer.concat([first, ...more], bytes);
+    return more === undefined ? first : joinChunks([first, ...more], bytes);
   }
 
   /** What comes is good for this turn only: an answer in one piece, as nearly all are, is read in it. */
@@ -143,7 +155,10 @@ export function createConnection({
       if (ask.settled) giveUp("unwanted");
       else if (ask.mayStream) beginStream(flight);
     }
-    if (relay === undefined && bytes > answerBytesMax) giveUp("too_large");
+    if (relay !== undefined || connection.flight !== flight) return;
+    if (bytes > answerBytesMax) giveUp("too_large");
+    else if (room.take(bytes - counted)) counted = bytes;
+    else giveUp("no_room");
   }
 
   function beginStream(flight: Flight): void {
@@ -197,7 +212,7 @@ export function createConnection({
       onFailure(failure) {
         const broken = relay;
         const flight = release();
-        broken?.fail();
+        broken?.break();
         if (flight !== undefined) events.failed(connection, flight, reasonOf(failure));
       },
     },

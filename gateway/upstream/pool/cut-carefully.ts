@@ -30,21 +30,23 @@ export function cutLoneCarefully(body: Buffer, id: number): WholeAnswer | undefi
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) return undefined;
   const answer = readAnswer(body, id);
-  return answer === undefined ? undefined : { ...answer, isAscii: ascii, validator: -1, wasAtHead: false };
+  return answer === undefined ? undefined : { ...answer, isAscii: ascii, validator: "", wasAtHead: false };
 }
 
 /**
  * A single error object without an id: what a validator says to a body that it could not read, or to an array that it
- * refuses as a whole (JSON-RPC 2.0 section 5).
+ * refuses as a whole (JSON-RPC 2.0 section 5). As the answer to an array it is one with any id: what refuses it may put one
+ * there (that of its first call, or 1), and it is no more the answer to that call than to the others.
  */
-export function cutErrorWithoutId(body: Buffer): WholeAnswer | undefined {
+export function cutLoneError(body: Buffer, { isOfArray }: { isOfArray: boolean }): WholeAnswer | undefined {
   const parsed = parse(body);
-  if (!isRecord(parsed) || parsed["id"] !== null || !isRecord(parsed["error"])) return undefined;
+  if (!isRecord(parsed) || !isRecord(parsed["error"])) return undefined;
+  if (parsed["id"] !== null && !isOfArray) return undefined;
   return {
     beforeId: '{"jsonrpc":"2.0","id":',
     afterId: `,"error":${Buffer.from(JSON.stringify(parsed["error"])).toString("latin1")}}`,
     isAscii: false,
-    validator: -1,
+    validator: "",
     wasAtHead: false,
   };
 }

@@ -1,14 +1,15 @@
 import type { Logger } from "pino";
-import { type Ask, composeBody } from "./ask.ts";
+import { type Ask, anyLength, composeBody } from "./ask.ts";
 import { type Calls, createCalls } from "./calls.ts";
 import type { Choose, PoolHead } from "./choose.ts";
 import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
+import { hasLongAnswers, longAnswerChars, noteAnswerLength } from "./group-counts.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import { createLanding } from "./landing.ts";
 import { createLanes, type Lane, slowLane, waiting } from "./lanes.ts";
-import { countRequest, dropConnection, hasRoom, type Member, takeConnection } from "./member.ts";
+import { countRequest, dropConnection, hasRoom, type Member, places, takeConnection } from "./member.ts";
 import type { PoolSettings } from "./pool-settings.ts";
-import { takeArray, takeCompanions } from "./take-array.ts";
+import { byTurns, takeCompanions } from "./take-array.ts";
 
 export type Dispatcher = {
   readonly lanes: readonly Lane[];
@@ -19,9 +20,13 @@ export type Dispatcher = {
   flushSoon(): void;
   /** Closes a connection and frees its place; what it was asked for is asked elsewhere. */
   giveUp(connection: Connection, member: Member, reason: FailureReason): void;
+  /** Asks the calls of an array that is late in halves. */
+  splitUp(connection: Connection, member: Member): void;
   /** A validator was taken out: whatever waits for it is asked elsewhere. */
   moveAll(member: Member, reason: FailureReason): void;
-  /** Settles everything, and takes in nothing more. */
+  /** Settles everything, and takes in nothing more. What is being streamed goes on. */
+  settleAll(): void;
+  /** The same, and closes every connection. */
   stop(): void;
 };
 
@@ -55,19 +60,28 @@ export function createDispatcher({
   now: () => number;
 }): Dispatcher {
   const lanes = createLanes(settings);
-  const calls = createCalls({ members, lanes, flushSoon, now });
-  const landing = createLanding({ lanes, calls, logger, now });
+  const calls = createCalls({ members, lanes, settings, flushSoon, now });
+  const landing = createLanding({ lanes, calls, splitAfterMs: settings.arrays.splitAfterMs, logger, now });
   const events = members.map(connectionEvents);
   let flushIsDue = false;
   let stopped = false;
 
   function submit(ask: Ask): void {
     const lane = lanes[ask.plan.lane];
-    if (lane === undefined || stopped || waiting(lane) >= lane.queueMax || !enterGroup(lane, ask)) {
-      ask.settled = true;
-      ask.settle("unavailable", ask);
-      return;
-    }
+    if (lane === undefined || stopped || !hasRoomFor(lane, ask)) refuse(ask, "unavailable");
+    else if (!enterGroup(lane, ask)) refuse(ask, "crowded");
+    else takeIn(lane, ask);
+  }
+
+  /** Where the queue is full, a call of the key that crowds it goes for one of a key that does not. */
+  function hasRoomFor(lane: Lane, ask: Ask): boolean {
+    if (waiting(lane) < lane.queueMax) return true;
+    const other = lane.fresh.makeRoom(ask.group);
+    if (other !== undefined) calls.finish(other, "unavailable");
+    return other !== undefined;
+  }
+
+  function takeIn(lane: Lane, ask: Ask): void {
     hedges.earn();
     const directed = ask.target === undefined ? undefined : members[ask.target]?.lanes[lane.index]?.directed;
     if (directed !== undefined) {
@@ -78,9 +92,15 @@ export function createDispatcher({
     flushSoon();
   }
 
+  function refuse(ask: Ask, why: "unavailable" | "crowded"): void {
+    ask.settled = true;
+    ask.settle(why, ask);
+  }
+
   function enterGroup(lane: Lane, ask: Ask): boolean {
     if (ask.group === undefined) return true;
     ask.counted = lane.groups.enter(ask.group);
+    if (hasLongAnswers(ask.counted, ask.plan.rule.name)) ask.alone = true;
     return ask.counted !== undefined;
   }
 
@@ -98,47 +118,64 @@ export function createDispatcher({
   function pump(lane: Lane): void {
     if (lane.directed > 0) for (const member of members) pumpDirected(lane, member);
     if (lane.again.length > 0) pumpAgain(lane);
-    while (lane.fresh.length > 0) {
+    while (lane.fresh.count() > 0) {
       const member = choose(lane.index, 0);
       if (member === "busy") return;
       if (member === "none") {
-        const nobodys = lane.fresh;
-        lane.fresh = [];
-        for (const ask of nobodys) calls.finish(ask, "unavailable");
+        for (const ask of lane.fresh.drain()) calls.finish(ask, "unavailable");
         return;
       }
-      const { taken, rest } = takeArray(lane.fresh, limitsFor(lane, member));
-      lane.fresh = rest;
-      sendOff(taken, lane, member);
+      const memberLane = member.lanes[lane.index];
+      if (memberLane !== undefined) memberLane.wasDirected = false;
+      sendOff(lane.fresh.take(limitsFor(lane, member)), lane, member);
     }
   }
 
   function limitsFor(lane: Lane, member: Member): { callsMax: number; paramsBytesMax: number } {
     const { paramsBytesMax } = settings.arrays;
     const isTrial = member.health.state() !== "closed";
-    return { callsMax: isTrial ? Math.min(trialCallsMax, lane.callsMax) : lane.callsMax, paramsBytesMax };
+    const callsMax = isLastPlace(lane, member) ? 1 : lane.callsMax;
+    return { callsMax: isTrial ? Math.min(trialCallsMax, callsMax) : callsMax, paramsBytesMax };
+  }
+
+  /**
+   * Where calls may be slow the last connection to a validator carries one call at a time: whoever else's arrays are on
+   * the others, it is free again after one call's time.
+   */
+  function isLastPlace(lane: Lane, { lanes }: Member): boolean {
+    const memberLane = lanes[lane.index];
+    if (memberLane === undefined || lane.turns.isMixed || memberLane.max === 1) return false;
+    return places(memberLane) <= 1;
   }
 
   function pumpDirected(lane: Lane, member: Member): void {
     const memberLane = member.lanes[lane.index];
     if (memberLane === undefined) return;
-    while (memberLane.directed.length > 0 && hasRoom(member, memberLane)) {
-      const before = memberLane.directed.length;
-      const { taken, rest } = takeArray(memberLane.directed, limitsFor(lane, member));
-      memberLane.directed = rest;
-      lane.directed -= before - rest.length;
+    const { directed } = memberLane;
+    while (directed.count() > 0 && hasRoom(member, memberLane)) {
+      // The last place is theirs and everybody else's by turns.
+      if (memberLane.wasDirected && places(memberLane) <= 1 && lane.fresh.count() > 0) return;
+      memberLane.wasDirected = true;
+      const before = directed.count();
+      const taken = directed.take(limitsFor(lane, member));
+      lane.directed -= before - directed.count();
       sendOff(taken, lane, member);
     }
   }
 
   /** Each is put to a validator that it was not asked of; those behind it that may go there too go along. */
   function pumpAgain(lane: Lane): void {
-    const asks: (Ask | undefined)[] = lane.again;
+    const asks: (Ask | undefined)[] = lane.again.length > keptBeforeRest ? byTurns(lane.again) : lane.again;
     lane.again = [];
     let kept = 0;
     for (let index = 0; index < asks.length; index += 1) {
       const ask = asks[index];
       if (ask === undefined || ask.settled) continue;
+      if (ask.after?.settled === false) {
+        lane.again.push(ask);
+        continue;
+      }
+      ask.after = undefined;
       const member = kept < keptBeforeRest ? chooseAgain(ask, lane) : "busy";
       if (member === "busy") {
         kept += 1;
@@ -147,15 +184,22 @@ export function createDispatcher({
         ask.isWaiting = false;
         // Where it is in another request still, that one may be answered.
         if (ask.flights === 0) calls.finish(ask, ask.fallback ?? "unavailable");
-      } else
-        sendOff(takeCompanions(asks, index, { ...limitsFor(lane, member), bit: member.bit }), lane, member);
+      } else sendOff(takeCompanions(asks, index, companyAt(ask, lane, member)), lane, member);
     }
+  }
+
+  function companyAt(ask: Ask, lane: Lane, member: Member) {
+    const { isMixed, callsMaxOf } = lane.turns;
+    const { callsMax, paramsBytesMax } = limitsFor(lane, member);
+    return { callsMax: Math.min(callsMax, callsMaxOf(ask)), paramsBytesMax, isMixed, bit: member.bit };
   }
 
   /** When all were asked in vain, each is asked a second time before the call is given up. */
   function chooseAgain(ask: Ask, lane: Lane): Member | "busy" | "none" {
     const member = choose(lane.index, ask.tried);
-    if (member !== "none" || ask.flights > 0 || ask.isSecondRound) return member;
+    if (member !== "none") return member;
+    if (ask.mayRepeat) return choose(lane.index, 0);
+    if (ask.flights > 0 || ask.isSecondRound) return member;
     ask.isSecondRound = true;
     ask.tried = 0;
     return choose(lane.index, 0);
@@ -165,9 +209,12 @@ export function createDispatcher({
     const memberLane = member.lanes[lane.index];
     const memberEvents = events[member.index];
     if (asks.length === 0 || memberLane === undefined || memberEvents === undefined) return;
+    const sentAtMs = now();
     let timeoutMs = 0;
     for (const ask of asks) {
       ask.isWaiting = false;
+      ask.mayRepeat = false;
+      ask.sentAtMs = sentAtMs;
       ask.tried |= member.bit;
       ask.flights += 1;
       ask.askedOf = member.index;
@@ -175,7 +222,6 @@ export function createDispatcher({
     }
     const isTrial = member.health.state() !== "closed";
     if (isTrial) member.trialFlights += 1;
-    const sentAtMs = now();
     const flight: Flight = {
       validator: member.index,
       lane: lane.index,
@@ -222,10 +268,22 @@ export function createDispatcher({
         member.lanes[flight.lane]?.latency.add(nowMs - flight.sentAtMs);
         lanes[flight.lane]?.latency.add(nowMs - flight.sentAtMs);
         const [ask] = flight.asks;
+        if (ask?.counted !== undefined) noteAnswerLength(ask.counted, ask.plan.rule.name, longAnswerChars);
         if (ask !== undefined) calls.finish(ask, answer);
       },
       streamEnded: (connection, flight) => landed(connection, flight, () => {}),
     };
+  }
+
+  function settleAll(): void {
+    stopped = true;
+    const left: Ask[] = [];
+    for (const lane of lanes) left.push(...lane.fresh.drain(), ...lane.again.splice(0));
+    for (const memberLane of members.flatMap((member) => member.lanes)) {
+      left.push(...memberLane.directed.drain());
+      for (const { flight } of memberLane.connections) left.push(...(flight?.asks ?? []));
+    }
+    for (const ask of left) calls.finish(ask, "unavailable");
   }
 
   return {
@@ -244,10 +302,21 @@ export function createDispatcher({
       flushSoon();
     },
 
+    splitUp(connection, member) {
+      const { flight } = connection;
+      const memberLane = flight === undefined ? undefined : member.lanes[flight.lane];
+      if (flight === undefined || memberLane === undefined) return;
+      // The first array keeps its connection, because its answer may come, as long as it leaves others a place.
+      const isHalf = flight.asks.some(({ arrayMax }) => arrayMax !== anyLength);
+      const keepsPlace = !isHalf && places(memberLane) > 1;
+      calls.splitUp(flight);
+      if (!keepsPlace) dropConnection(memberLane, connection);
+      flushSoon();
+    },
+
     moveAll(member, reason) {
       for (const [index, memberLane] of member.lanes.entries()) {
-        const asks = memberLane.directed;
-        memberLane.directed = [];
+        const asks = memberLane.directed.drain();
         const lane = lanes[index];
         if (lane !== undefined) lane.directed -= asks.length;
         for (const ask of asks) calls.askAgain(ask, member, reason);
@@ -257,21 +326,18 @@ export function createDispatcher({
       }
     },
 
+    settleAll,
+
     stop() {
-      stopped = true;
-      const left: Ask[] = [];
-      for (const lane of lanes) left.push(...lane.fresh.splice(0), ...lane.again.splice(0));
+      settleAll();
       for (const memberLane of members.flatMap((member) => member.lanes)) {
-        left.push(...memberLane.directed.splice(0));
         for (const connection of memberLane.connections) {
-          left.push(...(connection.flight?.asks ?? []));
           connection.failStream();
           connection.destroy();
         }
         memberLane.connections = [];
         memberLane.free = [];
       }
-      for (const ask of left) calls.finish(ask, "unavailable");
     },
   };
 }

@@ -1,91 +1,126 @@
-import { isValue, verdictOf } from "./answer-verdict.ts";
-import { type Ask, type AskOutcome, createAsk } from "./ask.ts";
+import { isValue, type Verdict, verdictOf } from "./answer-verdict.ts";
+import type { Ask, AskOutcome } from "./ask.ts";
+import type { AskInTurn } from "./ask-in-turn.ts";
 import type { PoolHead } from "./choose.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import { lightLane, slowLane } from "./lanes.ts";
 import type { Member } from "./member.ts";
 import { blockMustExist, saysUnknownBlock } from "./must-exist.ts";
 import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
-import type { Sends } from "./sends.ts";
+import type { PoolSettings } from "./pool-settings.ts";
 
 /** A block that must exist and that one validator does not have is asked of so many others. */
 const behindRetriesMax = 2;
 
+/** JSON-RPC's "Internal error": https://www.jsonrpc.org/specification#error_object */
+const internalErrorCode = -32603;
+
 /** Their `null` may mean that only one validator knows of it yet. */
 const asksAllBeforeNull = new Set(["eth_getTransactionByHash", "eth_getTransactionReceipt"]);
 
-/** "Nothing there" is checked with other validators, where something may be there or must be. */
+/**
+ * "Nothing there" is checked with other validators, where something may be there or must be; so is an internal error, which Besu
+ * answers to a read that meets the import of a block (eth_estimateGas, about one in a thousand under load).
+ */
 export function createDoubts({
   members,
   head,
-  dispatcher,
-  sends,
+  askInTurn,
+  settings: { runMsMax },
+  now,
 }: {
   members: readonly Member[];
   head: PoolHead;
-  dispatcher: Pick<Dispatcher, "submit">;
-  sends: Pick<Sends, "askAll">;
+  askInTurn: AskInTurn;
+  settings: Pick<PoolSettings, "runMsMax">;
+  now: () => number;
 }) {
-  async function askAllFirst(answer: WholeAnswer, { plan, paramsText, deadlineMs, askedOf }: Ask) {
-    const call = { rule: plan.rule, paramsText, deadlineMs };
-    return (await sends.askAll(call, members[askedOf]?.bit ?? 0)) ?? answer;
-  }
-
-  async function askWhoHasIt(answer: WholeAnswer, first: Ask): Promise<WholeAnswer> {
-    let excluded = 0;
-    let { askedOf } = first;
-    for (let retry = 0; retry < behindRetriesMax; retry += 1) {
-      const behind = members[askedOf];
-      if (behind === undefined) return answer;
-      behind.stats.failures.behind += 1;
-      excluded |= behind.bit;
-      const { outcome, ask } = await askAnother(first, excluded);
-      if (outcome === "unavailable" || isStreamed(outcome)) return answer;
-      if (!saysUnknownBlock(verdictOf(outcome))) return outcome;
-      askedOf = ask.askedOf;
-    }
-    return answer;
-  }
-
-  /** Asks whoever is not excluded; nobody a second time. */
-  function askAnother(
-    { plan, paramsText, deadlineMs }: Ask,
-    excluded: number,
-  ): Promise<{ outcome: AskOutcome; ask: Ask }> {
-    return new Promise((resolve) => {
-      const ask = createAsk({
-        plan,
-        paramsText,
-        deadlineMs,
-        tried: excluded,
-        settle: (outcome, settled) => resolve({ outcome, ask: settled }),
-      });
-      ask.isSecondRound = true;
-      dispatcher.submit(ask);
-    });
-  }
-
-  /** Undefined where there is no doubt. */
-  function checked(outcome: WholeAnswer, ask: Ask): Promise<WholeAnswer> | undefined {
+  /** Whether the answer leaves no doubt: nearly all do. */
+  function isSure(ask: Ask, verdict: Verdict): boolean {
     const { rule } = ask.plan;
-    const mayBeElsewhere = asksAllBeforeNull.has(rule.name);
-    if (rule.block === undefined && !mayBeElsewhere) return undefined;
-    const verdict = verdictOf(outcome);
-    if (mayBeElsewhere) return verdict.kind === "null" ? askAllFirst(outcome, ask) : undefined;
-    const number = head.announced()?.number;
-    const isBehind =
-      saysUnknownBlock(verdict) && blockMustExist({ rule, paramsText: ask.paramsText, head: number });
-    return isBehind ? askWhoHasIt(outcome, ask) : undefined;
+    // A trace is put to one validator, whatever it says.
+    if (rule.trace !== undefined) return true;
+    if (isInternal(verdict)) return !mayBeRepeated(ask);
+    if (asksAllBeforeNull.has(rule.name)) return verdict.kind !== "null";
+    if (rule.block === undefined || !saysUnknownBlock(verdict)) return true;
+    return !blockMustExist({ rule, paramsText: ask.paramsText, head: head.announced()?.number });
+  }
+
+  /**
+   * An internal error may be what a call does to its validator: one that could cost it much, by its lane or by the time that it
+   * took, and one that was lost with another validator before, is put to no other.
+   */
+  function mayBeRepeated({ plan: { lane }, losses, sentAtMs, target }: Ask): boolean {
+    if (losses > 0 || target !== undefined || lane === slowLane) return false;
+    return lane === lightLane || now() - sentAtMs < runMsMax;
+  }
+
+  function count(reason: "behind" | "internal_error", askedOf: number): void {
+    const member = members[askedOf];
+    if (member !== undefined) member.stats.failures[reason] += 1;
+  }
+
+  /** Asks one other, alone; where that one says so too, or says nothing, it is the answer. */
+  function checkInternal(answer: WholeAnswer, ask: Ask, tell: (answer: AskOutcome) => void): void {
+    count("internal_error", ask.askedOf);
+    // As one that was lost once: if it ends the second validator, it is put to no third.
+    const losses = ask.plan.lane === lightLane ? 0 : 1;
+    const { plan, paramsText, deadlineMs, group } = ask;
+    askInTurn(
+      { plan, paramsText, deadlineMs, group, losses },
+      {
+        excluded: members[ask.askedOf]?.bit ?? 0,
+        askedMax: 1,
+        knows(other, askedOf) {
+          const isSame = isInternal(verdictOf(other));
+          if (isSame) count("internal_error", askedOf);
+          return !isSame;
+        },
+        done: (other, unmet) => tell(other ?? (unmet === "lost" ? unmet : answer)),
+      },
+    );
+  }
+
+  /** Asks others; what the first said stays where they know no better. */
+  function check(answer: WholeAnswer, ask: Ask, tell: (answer: WholeAnswer) => void): void {
+    const isOfHash = asksAllBeforeNull.has(ask.plan.rule.name);
+    if (isInternal(verdictOf(answer))) count("internal_error", ask.askedOf);
+    else if (!isOfHash) count("behind", ask.askedOf);
+    let said = answer;
+    askInTurn(ask, {
+      excluded: members[ask.askedOf]?.bit ?? 0,
+      askedMax: isOfHash ? members.length : behindRetriesMax,
+      knows(other, askedOf) {
+        const verdict = verdictOf(other);
+        if (isOfHash) {
+          // That nobody knows it says more than that one could not look.
+          if (verdict.kind === "null") said = other;
+          return verdict.kind === "value";
+        }
+        const isBehind = saysUnknownBlock(verdict);
+        if (isBehind) count("behind", askedOf);
+        return !isBehind;
+      },
+      done: (other) => tell(other ?? said),
+    });
   }
 
   /** Settles a call: at once where there is no doubt, as nearly always. */
   return function makeSure(outcome: AskOutcome, ask: Ask): void {
     const { tell = ignore } = ask;
     // Nothing is looked up and nothing is made for an answer that is a value.
-    const isSure = outcome === "unavailable" || isStreamed(outcome) || isValue(outcome);
-    const checking = isSure ? undefined : checked(outcome, ask);
-    if (checking === undefined) tell(outcome);
-    else void checking.then(tell);
+    if (typeof outcome === "string" || isStreamed(outcome) || isValue(outcome)) tell(outcome);
+    else {
+      const verdict = verdictOf(outcome);
+      if (isSure(ask, verdict)) tell(outcome);
+      else if (isInternal(verdict) && !asksAllBeforeNull.has(ask.plan.rule.name)) {
+        checkInternal(outcome, ask, tell);
+      } else check(outcome, ask, tell);
+    }
   };
+}
+
+function isInternal(verdict: Verdict): boolean {
+  return verdict.kind === "error" && verdict.code === internalErrorCode;
 }
 
 function ignore(): void {}

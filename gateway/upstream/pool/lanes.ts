@@ -1,4 +1,5 @@
 import { type Ask, laneNames } from "./ask.ts";
+import { createFairQueue, type FairQueue, lightTurns, type Turns } from "./fair-queue.ts";
 import { createGroupCounts, type GroupCounts } from "./group-counts.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import type { Member } from "./member.ts";
@@ -11,47 +12,77 @@ export type Lane = {
   readonly callsMax: number;
   readonly queueMax: number;
   readonly groups: GroupCounts;
-  /** Not yet asked of anybody: any of them may share an array. */
-  fresh: Ask[];
+  /** Whose calls share an array, and how long one may take. */
+  readonly turns: Turns;
+  /** Not yet asked of anybody. */
+  readonly fresh: FairQueue;
   /** Asked before, in vain or too slowly: each for a validator that it was not yet asked of. */
   again: Ask[];
   /** How many stand in all members' `directed`. */
   directed: number;
   /** Of all validators. */
   readonly latency: Latency;
+  /** When a request was last answered in half of the time after which arrays are halved. */
+  quickAnswerAtMs: number;
 };
 
+export const lightLane = laneNames.indexOf("light");
 export const slowLane = laneNames.indexOf("slow");
 
 export function createLanes(settings: PoolSettings): Lane[] {
-  return laneNames.map((name, index) => ({
-    index,
-    callsMax: name === "slow" ? 1 : settings.arrays[name],
-    queueMax: settings.queueMax[name],
-    groups: createGroupCounts({ groupMax: settings.groupMax[name] }),
-    fresh: [],
-    again: [],
-    directed: 0,
-    latency: createLatency(),
-  }));
+  return laneNames.map((name, index) => {
+    const turns = name === "light" ? lightTurns : slowTurns(settings.arrays.msMax);
+    return {
+      index,
+      callsMax: name === "slow" ? 1 : settings.arrays[name],
+      queueMax: settings.queueMax[name],
+      groups: createGroupCounts({ groupMax: settings.groupMax[name] }),
+      turns,
+      fresh: createFairQueue(turns),
+      again: [],
+      directed: 0,
+      latency: createLatency(),
+      quickAnswerAtMs: Number.NEGATIVE_INFINITY,
+    };
+  });
+}
+
+/** What a key may take of a validator's time at its turn, of calls that may be slow: one call where they take longer. */
+const perTurnMs = 64;
+/** What a call counts for of a key whose calls were not measured yet. */
+const unknownCallMs = 8;
+
+/**
+ * Calls that run the EVM, traces and wide logs cost the time that they take, so that a key whose calls are slow gets no more of
+ * the validators than one whose calls are quick. Its arrays are short, and its own.
+ */
+function slowTurns(arrayMsMax: number): Turns {
+  const callMs = ({ counted }: Ask) =>
+    counted === undefined || counted.callMs === 0 ? unknownCallMs : counted.callMs;
+  return {
+    perTurn: perTurnMs,
+    costOf: (ask) => Math.max(1, callMs(ask)),
+    isMixed: false,
+    callsMaxOf: (ask) => Math.max(1, Math.floor(arrayMsMax / callMs(ask))),
+  };
 }
 
 /** Calls that no connection was free for yet. */
 export function waiting(lane: Lane): number {
-  return lane.fresh.length + lane.again.length + lane.directed;
+  return lane.fresh.count() + lane.again.length + lane.directed;
 }
 
 /** Takes out of the queues what was answered while it waited: its time was over, or its client gone. */
 export function dropSettled(lane: Lane, members: readonly Member[]): void {
-  lane.fresh = withoutSettled(lane.fresh);
+  lane.fresh.dropSettled();
   lane.again = withoutSettled(lane.again);
   if (lane.directed === 0) return;
   lane.directed = 0;
   for (const { lanes } of members) {
     const memberLane = lanes[lane.index];
     if (memberLane === undefined) continue;
-    memberLane.directed = withoutSettled(memberLane.directed);
-    lane.directed += memberLane.directed.length;
+    memberLane.directed.dropSettled();
+    lane.directed += memberLane.directed.count();
   }
 }
 

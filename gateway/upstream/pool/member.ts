@@ -1,5 +1,5 @@
+import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
 import type { HttpTarget } from "../http/http-connection.ts";
-import type { Ask } from "./ask.ts";
 import { laneNames } from "./ask.ts";
 import {
   type Connection,
@@ -8,6 +8,7 @@ import {
   type FailureReason,
   type Flight,
 } from "./connection.ts";
+import { createFairQueue, type FairQueue, lightTurns } from "./fair-queue.ts";
 import type { Health } from "./health.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import { laneConnections, type PoolSettings } from "./pool-settings.ts";
@@ -20,10 +21,12 @@ export type MemberLane = {
   /** Those with nothing in flight; the one that was used last is used next, so that idle ones stay idle. */
   free: Connection[];
   /** Calls that are meant for this validator. */
-  directed: Ask[];
+  readonly directed: FairQueue;
   readonly latency: Latency;
   /** Passed over, since others are many times faster. */
   isSlow: boolean;
+  /** The last request was of a call that is meant for this validator. */
+  wasDirected: boolean;
   /** Until then its late requests are asked of another without being counted as hedges. */
   watchedUntilMs: number;
 };
@@ -43,12 +46,14 @@ export type MemberStats = {
 export type Member = {
   readonly index: number;
   readonly bit: number;
-  /** Its place in the configuration, as metrics and the head name it. */
+  /** Its name, the same in the configuration, metrics, logs, `/status` and the command line. */
   readonly label: string;
   /** Without credentials. */
   readonly url: string;
   readonly lanes: readonly MemberLane[];
   readonly health: Health;
+  /** For its answers while they come in. */
+  readonly room: ReceiveRoom;
   readonly stats: MemberStats;
   /** When an answer was last complete, or a byte of a slow one came. */
   progressAtMs: number;
@@ -63,30 +68,36 @@ export type Member = {
 export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
 
 export function createMember({
+  name,
   url,
   index,
   settings,
   health,
+  room,
 }: {
+  name: string;
   url: string;
   index: number;
   settings: PoolSettings;
   health: Health;
+  room: ReceiveRoom;
 }): Member {
   const max = laneConnections(settings);
   return {
     index,
     bit: 1 << index,
-    label: String(index),
+    label: name,
     url: withoutCredentials(url),
     health,
+    room,
     lanes: laneNames.map((lane) => ({
       max: max[lane],
       connections: [],
       free: [],
-      directed: [],
+      directed: createFairQueue(lightTurns),
       latency: createLatency(),
       isSlow: false,
+      wasDirected: false,
       watchedUntilMs: Number.NEGATIVE_INFINITY,
     })),
     stats: {
@@ -115,8 +126,10 @@ const zeroFailures: Record<FailureReason, number> = {
   missing: 0,
   array_refused: 0,
   too_large: 0,
+  no_room: 0,
   unwanted: 0,
   behind: 0,
+  internal_error: 0,
 };
 
 /** Requests that count against the lane's share, abandoned ones too. */
@@ -127,6 +140,11 @@ export function inFlight(lane: MemberLane): number {
 export function hasRoom(member: Member, lane: MemberLane): boolean {
   if (member.health.state() === "trial" && member.trialFlights > 0) return false;
   return lane.free.length > 0 || lane.connections.length < lane.max;
+}
+
+/** Requests that could be sent at once. */
+export function places(lane: MemberLane): number {
+  return lane.free.length + lane.max - lane.connections.length;
 }
 
 /** A free connection, new where none is left; the caller made sure that there is room. */
@@ -168,16 +186,18 @@ export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeo
 export function openConnection({
   target,
   settings,
+  room,
   now,
   events,
 }: {
   target: HttpTarget;
   settings: Pick<PoolSettings, "answerBytesMax" | "streamFromBytes">;
+  room: ReceiveRoom;
   now: () => number;
   events: ConnectionEvents;
 }): Connection {
   const { answerBytesMax, streamFromBytes } = settings;
-  return createConnection({ target, answerBytesMax, streamFromBytes, now, events });
+  return createConnection({ target, answerBytesMax, streamFromBytes, room, now, events });
 }
 
 function withoutCredentials(url: string): string {

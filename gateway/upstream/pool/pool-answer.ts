@@ -4,8 +4,8 @@ import { type Answer, type ByteText, ownAnswer } from "../../call.ts";
 export type WholeAnswer = Answer & {
   /** Whether the text may also be written as UTF-8, as it stands: each of its characters is one byte below 0x80. */
   isAscii: boolean;
-  /** Who gave it, by its place in the configuration; -1 where it is no validator's own. */
-  validator: number;
+  /** Name of who gave it; empty where it is no validator's own. */
+  validator: string;
   /** That validator had the announced block when it was asked: what it said of blocks up to there is whole. */
   wasAtHead: boolean;
 };
@@ -30,13 +30,16 @@ export type StreamedAnswer = {
 export type StreamReader = {
   onChunk(chunk: Buffer): void;
   onEnd(): void;
-  /** The rest will not come: the client's connection has to be reset, since part of the answer has been written. */
-  onFailure(): void;
+  /**
+   * The rest will not come: the client's connection has to be reset, since part of the answer has been written. `isBroken`:
+   * it is the validator that broke off; otherwise its reader was too slow.
+   */
+  onFailure(isBroken: boolean): void;
 };
 
 /** An answer of our own; `resultText` is JSON in ASCII. */
 export function ownWholeAnswer(resultText: string): WholeAnswer {
-  return { ...ownAnswer(resultText), isAscii: true, validator: -1, wasAtHead: false };
+  return { ...ownAnswer(resultText), isAscii: true, validator: "", wasAtHead: false };
 }
 
 export function isStreamed(answer: WholeAnswer | StreamedAnswer): answer is StreamedAnswer {

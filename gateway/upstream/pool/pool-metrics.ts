@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { ReceiveBudget } from "../../answer-budget/receive-budget.ts";
 import { laneNames } from "./ask.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
@@ -6,22 +7,24 @@ import { inFlight, lengthBuckets, type Member } from "./member.ts";
 
 /**
  * The pool's metrics, on the process's registry. They are read when somebody asks for them: counting into labels costs
- * more than the rest of a call. `validator` is a validator's place in the configuration.
+ * more than the rest of a call. `validator` is a validator's name.
  */
 export function registerPoolMetrics({
   registry,
   members,
   dispatcher,
+  receiving,
 }: {
   registry: Registry;
   members: readonly Member[];
   dispatcher: Pick<Dispatcher, "lanes">;
+  receiving: Pick<ReceiveBudget, "heldBytes" | "refused">;
 }): void {
   const registers = [registry];
 
   new Counter({
     name: "tollgate_gateway_validator_calls_total",
-    help: "Calls sent to a validator, by its place in the configuration",
+    help: "Calls sent to a validator, by its name",
     labelNames: ["validator"],
     registers,
     collect() {
@@ -83,6 +86,23 @@ export function registerPoolMetrics({
     },
   });
   registerGauges({ registers, members, dispatcher });
+  new Gauge({
+    name: "tollgate_gateway_received_bytes_held",
+    help: "What answers of more than streamFromBytes hold while they come in from validators, in bytes",
+    registers,
+    collect() {
+      this.set(receiving.heldBytes());
+    },
+  });
+  new Counter({
+    name: "tollgate_gateway_received_no_room_total",
+    help: "Answers of validators that were given up because others on their way held all that they may",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(receiving.refused());
+    },
+  });
 }
 
 function registerGauges({

@@ -28,17 +28,28 @@ export const poolSettingsSchema = z.strictObject({
     .strictObject({
       light: bounded(1000).default(64),
       call: bounded(1000).default(8),
+      /** How long an array of calls that run the EVM may take, by what its key's calls took: slow ones go alone. */
+      msMax: bounded(60_000).default(100),
+      /** An array that is not answered for so long is asked again in halves, and a half after half of that. */
+      splitAfterMs: bounded(60_000).default(1000),
       paramsBytesMax: bounded(4 * 1024 * 1024).default(512 * 1024),
     })
     .prefault({}),
   /** An answer that is held in memory as a whole. A longer one has to be streamed, or is refused. */
-  answerBytesMax: bounded(1024 * 1024 * 1024).default(64 * 1024 * 1024),
+  answerBytesMax: bounded(1024 * 1024 * 1024).default(32 * 1024 * 1024),
+  /** What all answers hold that are being received as a whole; those of one validator at most half of it. */
+  answersBytesMax: bounded(64 * 1024 * 1024 * 1024).default(96 * 1024 * 1024),
   /** From how many bytes on the answer to a call that travels alone is streamed, where the client can take that. */
   streamFromBytes: bounded(16 * 1024 * 1024).default(256 * 1024),
   /** How long a stream may stand still, whether its reader or its validator stopped. */
   streamStallMs: bounded(600_000).default(30_000),
   /** How long a stream may take in all: a reader that takes a byte now and then holds a connection. */
   streamMsMax: bounded(86_400_000).default(600_000),
+  /**
+   * A call that runs the EVM and has run so long at a validator that ends is put to no other: it may be what ended it.
+   * A shorter one is asked once more, alone.
+   */
+  runMsMax: bounded(60_000).default(1000),
   /** Calls that wait for a connection, by lane; one more is refused at once. */
   queueMax: z
     .strictObject({
@@ -69,6 +80,8 @@ export const poolSettingsSchema = z.strictObject({
       /** Silence while something is asked, after which a validator is pinged and passed over. */
       suspectAfterMs: bounded(10_000).default(250),
       pingTimeoutMs: bounded(10_000).default(500),
+      /** One that has not answered for so long, since nobody asked, is pinged: no news is no proof that it is well. */
+      quietMsMax: bounded(600_000).default(4000),
       /** Bad answers or broken connections in a row, after which a validator is taken out. */
       failuresMax: bounded(100).default(3),
       /** Pause before a validator that was taken out is tried again; doubled each time it fails again. */
@@ -81,6 +94,11 @@ export const poolSettingsSchema = z.strictObject({
       sweepMs: bounded(1000, 5).default(50),
     })
     .prefault({}),
+  /**
+   * What one validator does not know is asked of a second, and so often a second for each key of all others: a hash that
+   * only one has heard of is found, and a flood of hashes that nobody has costs two calls each.
+   */
+  unknownHashesPerSecondMax: bounded(1_000_000).default(50),
   /** Transactions whose sender, nonce and hash are remembered, so that none is offered again after another one. */
   sendsRemembered: bounded(1_000_000).default(20_000),
 });

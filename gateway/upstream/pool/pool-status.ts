@@ -60,7 +60,7 @@ function validatorStatus(member: Member, startedAtMs: number): ValidatorStatus {
     lanes[laneName(index)] = {
       inFlight: inFlight(lane),
       max: lane.max,
-      waiting: lane.directed.length,
+      waiting: lane.directed.count(),
       meanMs: rounded(lane.latency.meanMs()),
       p95Ms: rounded(lane.latency.p95Ms()),
       slow: lane.isSlow,

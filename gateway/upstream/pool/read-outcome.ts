@@ -1,12 +1,12 @@
 import { cutArray, cutLone } from "./cut-answers.ts";
-import { cutArrayCarefully, cutErrorWithoutId, cutLoneCarefully } from "./cut-carefully.ts";
+import { cutArrayCarefully, cutLoneCarefully, cutLoneError } from "./cut-carefully.ts";
 import type { WholeAnswer } from "./pool-answer.ts";
 
 /** What one HTTP answer is to the calls that it was asked for. */
 export type Outcome =
   /** By the calls' order; undefined where an answer is missing. At least one is there. */
   | { kind: "answers"; answers: readonly (WholeAnswer | undefined)[] }
-  /** One error object for the whole body, with no id or another. */
+  /** One error object for the whole body: without an id, or for an array with any. */
   | { kind: "refused"; error: WholeAnswer }
   | { kind: "failed"; reason: "status" | "bad_answer" };
 
@@ -22,7 +22,7 @@ export function readOutcome(count: number, { status, body }: { status: number; b
     const answers = cutArray(body, count) ?? cutArrayCarefully(body, count);
     if (answers.some((answer) => answer !== undefined)) return { kind: "answers", answers };
   }
-  const error = cutErrorWithoutId(body);
+  const error = cutLoneError(body, { isOfArray: count > 1 });
   if (error !== undefined) return { kind: "refused", error };
   return { kind: "failed", reason: status === 400 ? "status" : "bad_answer" };
 }

@@ -3,12 +3,17 @@ import type { CallToForward } from "../../call.ts";
 import type { MethodRule } from "../../method-table.ts";
 import { verdictOf } from "./answer-verdict.ts";
 import { type Ask, type AskOutcome, createAsk, type createPlans } from "./ask.ts";
+import type { AskInTurn } from "./ask-in-turn.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Member } from "./member.ts";
 import { isStreamed, ownWholeAnswer, type WholeAnswer } from "./pool-answer.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { rendezvousScore } from "./rendezvous.ts";
+import { createTurns } from "./turns.ts";
+
+/** Whose call it is, and until when it may be answered. */
+type Request = { deadlineMs: number; group: string | undefined };
 
 export type Sends = ReturnType<typeof createSends>;
 
@@ -18,6 +23,8 @@ const knownWords = /^(known transaction|transaction already imported|already kno
 const nonceTooLowWords = /^nonce too low/i;
 
 const lightLane = 0;
+/** Reading a transaction takes 0.25 ms and more: a batch of a hundred must not hold everybody else up. */
+const readingSliceMs = 2;
 const lookupTimeoutMs = 2000;
 /** How long a validator may be behind the head and still get its senders' transactions. */
 const behindMsMax = 3000;
@@ -39,18 +46,36 @@ export function createSends({
   members,
   head,
   dispatcher,
+  askInTurn,
   planOf,
   remembered,
+  chainId,
+  readingsPerGroupMax,
   now,
 }: {
   members: readonly Member[];
   head: PoolHead;
   dispatcher: Pick<Dispatcher, "submit">;
+  askInTurn: AskInTurn;
   planOf: ReturnType<typeof createPlans>;
   remembered: number;
+  chainId: number;
+  /** Transactions of one key that wait to be read. */
+  readingsPerGroupMax: number;
   now: () => number;
 }) {
   const latestInSlot = new LRUCache<string, string>({ max: remembered });
+  const turns = createTurns({ sliceMs: readingSliceMs, waitingPerGroupMax: readingsPerGroupMax, now });
+
+  function readInTurn(
+    paramsText: string,
+    group: string | undefined,
+  ): Promise<SentTransaction | undefined | "full"> {
+    return new Promise((resolve) => {
+      const isTaken = turns.take(group ?? "", () => resolve(readTransaction(paramsText, { chainId })));
+      if (!isTaken) resolve("full");
+    });
+  }
 
   /** One question to one validator. */
   function askOnly(
@@ -100,48 +125,36 @@ export function createSends({
     return member.behindSinceMs !== undefined && now() - member.behindSinceMs > behindMsMax ? 2 : 0;
   }
 
-  /** Asks validators that have the head, all at once; the first that knows something is believed. */
-  async function askAll(
-    call: { rule: MethodRule; paramsText: string; deadlineMs: number },
-    excluded: number,
-  ): Promise<WholeAnswer | undefined> {
-    const asked = members.filter(
-      (member) => (member.bit & excluded) === 0 && tierOf(member, lightLane, head) <= 1,
-    );
-    const knowing = asked.map(async (member) => {
-      const { outcome } = await askOnly(member, call, { alone: false });
-      if (outcome === "unavailable" || isStreamed(outcome) || verdictOf(outcome).kind !== "value") {
-        throw new Error("does not know it");
-      }
-      return outcome;
-    });
-    return await Promise.any(knowing).catch(() => undefined);
-  }
-
-  async function isMined({ hash }: SentTransaction, deadlineMs: number): Promise<boolean> {
+  /** Whether a validator that has the head knows the receipt. */
+  function isMined({ hash }: SentTransaction, { deadlineMs, group }: Request): Promise<boolean> {
     const endsAtMs = Math.min(deadlineMs, now() + lookupTimeoutMs);
-    const call = { rule: receiptRule, paramsText: `["${hash}"]`, deadlineMs: endsAtMs };
-    return (await askAll(call, 0)) !== undefined;
+    const question = { plan: planOf(receiptRule), paramsText: `["${hash}"]`, deadlineMs: endsAtMs, group };
+    return new Promise((resolve) => {
+      askInTurn(question, {
+        excluded: 0,
+        askedMax: members.length,
+        knows: (answer) => verdictOf(answer).kind === "value",
+        done: (answer) => resolve(answer !== undefined),
+      });
+    });
   }
 
   /** What a validator said to a transaction, as its sender has to hear it. */
   async function judge(
     answer: WholeAnswer,
     transaction: SentTransaction | undefined,
-    deadlineMs: number,
+    request: Request,
   ): Promise<WholeAnswer> {
     const verdict = verdictOf(answer);
     if (verdict.kind !== "error" || transaction === undefined) return answer;
     const isIn =
       knownWords.test(verdict.message) ||
-      (nonceTooLowWords.test(verdict.message) && (await isMined(transaction, deadlineMs)));
+      (nonceTooLowWords.test(verdict.message) && (await isMined(transaction, request)));
     if (!isIn) return answer;
     return ownWholeAnswer(`"${transaction.hash}"`);
   }
 
   return {
-    askAll,
-
     /**
      * Asks the validator that gets this sender's transactions, and where that fails the one that would get them then.
      * "unavailable": none answered.
@@ -149,14 +162,15 @@ export function createSends({
     async askOfSender(
       sender: string,
       call: { rule: MethodRule; paramsText: string; deadlineMs: number; group: string | undefined },
-    ): Promise<WholeAnswer | "unavailable"> {
+    ): Promise<WholeAnswer | "unavailable" | "crowded"> {
       let tried = 0;
       while (now() < call.deadlineMs) {
         const member = drawn(sender, tried);
         if (member === undefined) break;
         tried |= member.bit;
         const { outcome } = await askOnly(member, call, { alone: false });
-        if (outcome !== "unavailable" && !isStreamed(outcome)) return outcome;
+        if (typeof outcome !== "string" && !isStreamed(outcome)) return outcome;
+        if (outcome === "crowded") return outcome;
       }
       return "unavailable";
     },
@@ -167,9 +181,10 @@ export function createSends({
      */
     async send(
       { rule, paramsText }: CallToForward,
-      { deadlineMs, group }: { deadlineMs: number; group: string | undefined },
-    ): Promise<WholeAnswer | "unavailable" | "unsent"> {
-      const transaction = readTransaction(paramsText);
+      { deadlineMs, group }: Request,
+    ): Promise<WholeAnswer | "unavailable" | "unsent" | "crowded"> {
+      const transaction = await readInTurn(paramsText, group);
+      if (transaction === "full") return "crowded";
       if (transaction !== undefined) latestInSlot.set(transaction.slot, transaction.hash);
       const name = transaction?.sender ?? paramsText.slice(0, 200);
       let tried = 0;
@@ -185,7 +200,9 @@ export function createSends({
           { rule, paramsText, deadlineMs, group },
           { alone: true },
         );
-        if (outcome !== "unavailable" && !isStreamed(outcome)) return judge(outcome, transaction, deadlineMs);
+        if (typeof outcome !== "string" && !isStreamed(outcome))
+          return judge(outcome, transaction, { deadlineMs, group });
+        if (outcome === "crowded" && !mayHaveArrived) return outcome;
         mayHaveArrived ||= ask.mayHaveArrived;
       }
       return mayHaveArrived ? "unavailable" : "unsent";
@@ -197,6 +214,8 @@ const receiptRule: MethodRule = {
   name: "eth_getTransactionReceipt",
   permission: "rpc",
   cost: 0,
+  bytesPerPoint: 1,
+  paramsBytesMax: 100,
   cache: "never",
   lane: "light",
   timeoutMs: lookupTimeoutMs,
@@ -204,5 +223,7 @@ const receiptRule: MethodRule = {
   answeredBy: "validator",
   block: undefined,
   shows: undefined,
+  trace: undefined,
   blocksMax: undefined,
+  wide: undefined,
 };

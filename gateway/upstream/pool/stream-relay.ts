@@ -30,15 +30,15 @@ export function createStreamRelay({
 }) {
   let reader: StreamReader | undefined;
   let held: Buffer[] = [];
-  let outcome: "open" | "ended" | "failed" | "aborted" = "open";
+  let outcome: "open" | "ended" | "failed" | "broken" | "aborted" = "open";
   let movedAtMs = now();
   flow.pause();
 
-  function finish(how: "ended" | "failed"): void {
+  function finish(how: "ended" | "failed" | "broken"): void {
     if (outcome !== "open") return;
     outcome = how;
     if (how === "ended") reader?.onEnd();
-    else reader?.onFailure();
+    else reader?.onFailure(how === "broken");
   }
 
   const answer: StreamedAnswer = {
@@ -51,7 +51,7 @@ export function createStreamRelay({
       held = [];
       for (const chunk of chunks) newReader.onChunk(chunk);
       if (outcome === "ended") newReader.onEnd();
-      if (outcome === "failed") newReader.onFailure();
+      if (outcome === "failed" || outcome === "broken") newReader.onFailure(outcome === "broken");
       if (outcome === "open") flow.resume();
     },
     pause: () => flow.pause(),
@@ -76,6 +76,8 @@ export function createStreamRelay({
     },
     end: () => finish("ended"),
     fail: () => finish("failed"),
+    /** The validator broke off. */
+    break: () => finish("broken"),
     /** How long nothing has come, or its reader has let nothing come. */
     stalledMs: (nowMs: number) => nowMs - movedAtMs,
   };

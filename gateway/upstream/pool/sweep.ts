@@ -1,18 +1,15 @@
-import { type Ask, laneNames } from "./ask.ts";
+import { type Ask, anyLength } from "./ask.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Connection, Flight } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
-import { dropSettled, type Lane, slowLane, waiting } from "./lanes.ts";
-import type { Member, MemberLane } from "./member.ts";
+import { dropSettled, type Lane, lightLane, slowLane, waiting } from "./lanes.ts";
+import { type Member, type MemberLane, places } from "./member.ts";
 import type { Pinger } from "./pinger.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 
-/**
- * After this part of its time a late call is asked of another validator, whatever the allowance for hedges. A trace may
- * well take so long, and costs a validator much: so it is asked of one other at most.
- */
-const movedAfterPart = laneNames.map((lane) => (lane === "slow" ? 0.5 : 0.25));
+/** After this part of its time a late call is asked of another validator, whatever the allowance for hedges. */
+const movedAfterPart = 0.25;
 /** How long requests are watched more closely at a validator that was slow. */
 const watchedMs = 10_000;
 /** How long after it came back a validator may still answer requests from before. */
@@ -39,10 +36,11 @@ export function createSweep({
   settings: PoolSettings;
   now: () => number;
 }): { sweep(): void } {
-  const { health, hedge, streamStallMs, streamMsMax } = settings;
+  const { arrays, health, hedge, streamStallMs, streamMsMax } = settings;
   let lastSweepMs = now();
+  const startedAtMs = lastSweepMs;
   let wasHeldUp = false;
-  const inUseSinceMs: (number | undefined)[] = members.map(() => undefined);
+  const inUseSinceMs: (number | undefined)[] = members.map(() => lastSweepMs);
 
   function sweepConnection(connection: Connection, lane: Lane, member: Member, nowMs: number): void {
     const { flight } = connection;
@@ -53,19 +51,68 @@ export function createSweep({
       if (isOver) dispatcher.giveUp(connection, member, "timeout");
       return;
     }
-    member.stats.failures.timeout += expire(flight.asks, nowMs);
-    if (nowMs >= flight.endsAtMs) dispatcher.giveUp(connection, member, "timeout");
-    else if (!flight.isAbandoned) askOthersIfLate(flight, lane, member, nowMs);
+    const whenOver = flight.lane === slowLane && flight.hasLeft ? "overdue" : "unavailable";
+    member.stats.failures.timeout += expire(flight.asks, nowMs, whenOver);
+    const isOver = nowMs >= flight.endsAtMs || isInTheWay(flight, lane, member);
+    if (isOver) dispatcher.giveUp(connection, member, "timeout");
+    else if (!flight.isAbandoned) askOthersIfLate(connection, flight, lane, member, nowMs);
   }
 
-  function askOthersIfLate(flight: Flight, lane: Lane, member: Member, nowMs: number): void {
+  function askOthersIfLate(
+    connection: Connection,
+    flight: Flight,
+    lane: Lane,
+    member: Member,
+    nowMs: number,
+  ): void {
+    if (lane.index === slowLane) return;
     const ageMs = nowMs - flight.sentAtMs;
-    const movedAfterMs = (flight.endsAtMs - flight.sentAtMs) * (movedAfterPart[lane.index] ?? 1);
-    if (!flight.isMoved && ageMs >= movedAfterMs) dispatcher.calls.move(flight);
-    else if (!flight.isHedged && ageMs >= lateAfterMs(lane)) {
+    const isArray = flight.asks.length > 1;
+    if (isArray && (isStuck(flight, nowMs) || ageMs >= splitAfterMs(flight, lane))) {
+      dispatcher.splitUp(connection, member);
+    } else if (!flight.isMoved && isStuck(flight, nowMs)) {
+      if (mayBeMoved(flight, member, nowMs)) dispatcher.calls.move(flight);
+    } else if (!flight.isHedged && ageMs >= lateAfterMs(lane) && mayBeHedged(flight, lane, member)) {
       const isFree = flight.isTrial || nowMs < (member.lanes[lane.index]?.watchedUntilMs ?? 0);
       dispatcher.calls.hedge(flight, isFree ? () => true : hedges.take);
     }
+  }
+
+  /**
+   * A call that runs the EVM may be long by itself, and may be what ends its validator. So it is asked of a second one
+   * only where it is the validator that is late, with all such calls. (One that answers no ping is taken out, and what it
+   * had is asked elsewhere, before long.)
+   */
+  function mayBeHedged(flight: Flight, lane: Lane, member: Member): boolean {
+    if (lane.index === lightLane || flight.isTrial) return true;
+    return (member.lanes[lane.index]?.latency.meanMs() ?? 0) > health.slowMsMin;
+  }
+
+  /** The same where it is very late: alone it stays, unless others are stuck there too. */
+  function mayBeMoved(flight: Flight, member: Member, nowMs: number): boolean {
+    if (flight.lane === lightLane || flight.isTrial) return true;
+    let stuck = 0;
+    for (const { flight: other } of member.lanes[flight.lane]?.connections ?? []) {
+      if (other !== undefined && isStuck(other, nowMs)) stuck += 1;
+    }
+    return stuck > 1;
+  }
+
+  /** An array whose calls are asked in halves holds the last connection while others wait for one. */
+  function isInTheWay(flight: Flight, lane: Lane, member: Member): boolean {
+    const memberLane = member.lanes[lane.index];
+    const isSplit = flight.isAbandoned && flight.isMoved && flight.asks.length > 1;
+    return isSplit && memberLane !== undefined && places(memberLane) === 0 && waiting(lane) > 0;
+  }
+
+  /**
+   * When an array that is not answered is asked again in halves. A half of one sooner, where something else was answered quickly
+   * since: then there is a culprit in it. Where nothing is, validators are slow, and to ask more of them helps nobody.
+   */
+  function splitAfterMs({ asks: [ask], sentAtMs }: Flight, lane: Lane): number {
+    const isHalf = ask !== undefined && ask.arrayMax !== anyLength;
+    const factor = isHalf ? (lane.quickAnswerAtMs > sentAtMs ? 0.5 : 2) : 1;
+    return Math.max(factor * arrays.splitAfterMs, hedge.p95Factor * lane.latency.p95Ms());
   }
 
   function lateAfterMs(lane: Lane): number {
@@ -73,22 +120,27 @@ export function createSweep({
   }
 
   /** A call whose time is over is answered what is known, wherever it stands. Tells how many there were. */
-  function expire(asks: readonly Ask[], nowMs: number): number {
+  function expire(asks: readonly Ask[], nowMs: number, whenOver: "unavailable" | "overdue"): number {
     let expired = 0;
-    for (const ask of asks) {
-      if (ask.settled || nowMs < ask.deadlineMs) continue;
-      expired += 1;
-      dispatcher.calls.finish(ask, ask.fallback ?? "unavailable");
-    }
+    for (const ask of asks) if (expireOne(ask, nowMs, whenOver)) expired += 1;
     return expired;
+  }
+
+  function expireOne(ask: Ask, nowMs: number, whenOver: "unavailable" | "overdue" = "unavailable"): boolean {
+    if (ask.settled || nowMs < ask.deadlineMs) return false;
+    dispatcher.calls.finish(ask, ask.fallback ?? whenOver);
+    return true;
   }
 
   function sweepQueues(lane: Lane, nowMs: number): void {
     lane.groups.forgetIdle();
     if (waiting(lane) === 0) return;
-    expire(lane.fresh, nowMs);
-    expire(lane.again, nowMs);
-    for (const { lanes } of members) expire(lanes[lane.index]?.directed ?? [], nowMs);
+    const expireWaiting = (ask: Ask) => {
+      expireOne(ask, nowMs);
+    };
+    lane.fresh.forEach(expireWaiting);
+    for (const ask of lane.again) expireWaiting(ask);
+    for (const { lanes } of members) lanes[lane.index]?.directed.forEach(expireWaiting);
     dropSettled(lane, members);
   }
 
@@ -104,8 +156,15 @@ export function createSweep({
     if (tierOf(member, 0, head) >= 3) member.wasOutAtMs = nowMs;
     if (silentMs(member, nowMs) > health.suspectAfterMs) member.health.isSilent(nowMs);
     pinger?.sweep(nowMs);
-    if (pinger?.isAsking() === false && member.health.needsPing(nowMs)) pinger.ask();
+    if (pinger?.isAsking() === false && (member.health.needsPing(nowMs) || isQuiet(member, nowMs)))
+      pinger.ask();
     dropOldRequests(member, nowMs);
+  }
+
+  /** In use as far as is known, and nothing has proved it for long: nobody asked. */
+  function isQuiet({ health: { state, isSuspect }, progressAtMs }: Member, nowMs: number): boolean {
+    if (state() !== "closed" || isSuspect()) return false;
+    return nowMs - Math.max(progressAtMs, startedAtMs) >= health.quietMsMax;
   }
 
   /**
@@ -156,6 +215,10 @@ export function createSweep({
       for (const lane of dispatcher.lanes) compare(lane, nowMs, elapsedMs);
     },
   };
+}
+
+function isStuck({ sentAtMs, endsAtMs }: Flight, nowMs: number): boolean {
+  return nowMs - sentAtMs >= (endsAtMs - sentAtMs) * movedAfterPart;
 }
 
 /** How long a validator has said nothing while it was asked something. A stream may stand still for its reader's sake. */

@@ -2,7 +2,8 @@ import type { Ask } from "./ask.ts";
 
 /**
  * Takes from the front of `waiting` what goes into one request: at most `callsMax` calls and `paramsBytesMax` bytes of
- * parameters, but at least one call; a call that has to be alone is alone. What was settled meanwhile is dropped.
+ * parameters, but at least one call; a call that has to be alone is alone, and what spoiled an array shares none with what
+ * did not. What was settled meanwhile is dropped.
  * The rest is a new array or the same one, shortened.
  */
 export function takeArray(
@@ -12,7 +13,8 @@ export function takeArray(
   let count = 0;
   let bytes = 0;
   let settled = 0;
-  for (; count < waiting.length && count - settled < callsMax; count += 1) {
+  let arrayMax = callsMax;
+  for (; count < waiting.length && count - settled < Math.min(callsMax, arrayMax); count += 1) {
     const ask = waiting[count];
     if (ask === undefined) break;
     if (ask.settled) {
@@ -21,7 +23,8 @@ export function takeArray(
     }
     bytes += ask.paramsText.length;
     const isFirst = count === settled;
-    if (!isFirst && (ask.alone || bytes > paramsBytesMax)) break;
+    if (isFirst) arrayMax = ask.arrayMax;
+    else if (ask.alone || ask.arrayMax !== arrayMax || bytes > paramsBytesMax) break;
     if (ask.alone) {
       count += 1;
       break;
@@ -37,24 +40,46 @@ export function takeArray(
 
 /**
  * The call at `index` and those behind it that may share its request to the validator with this `bit`: they are not
- * alone, and were not asked of it. They are taken out of `waiting`.
+ * alone, and were not asked of it. They are taken out of `waiting`. Without `isMixed` they are of one key.
  */
 export function takeCompanions(
   waiting: (Ask | undefined)[],
   index: number,
-  { callsMax, paramsBytesMax, bit }: { callsMax: number; paramsBytesMax: number; bit: number },
+  {
+    callsMax,
+    paramsBytesMax,
+    isMixed,
+    bit,
+  }: { callsMax: number; paramsBytesMax: number; isMixed: boolean; bit: number },
 ): Ask[] {
   const first = waiting[index];
   if (first === undefined) return [];
   const taken = [first];
   let bytes = first.paramsText.length;
-  for (let at = index + 1; at < waiting.length && taken.length < callsMax && !first.alone; at += 1) {
+  const longest = first.alone ? 1 : Math.min(callsMax, first.arrayMax);
+  for (let at = index + 1; at < waiting.length && taken.length < longest; at += 1) {
     const ask = waiting[at];
-    if (ask === undefined || ask.settled || ask.alone || (ask.tried & bit) !== 0) continue;
+    if (ask === undefined || ask.settled || ask.alone || ask.arrayMax !== first.arrayMax) continue;
+    if (((ask.tried & bit) !== 0 && !ask.mayRepeat) || (!isMixed && ask.group !== first.group)) continue;
     bytes += ask.paramsText.length;
     if (bytes > paramsBytesMax) break;
     taken.push(ask);
     waiting[at] = undefined;
   }
   return taken;
+}
+
+/** One call of each key, then the second of each, and so on: nobody's many stand before another's few. */
+export function byTurns(asks: readonly Ask[]): Ask[] {
+  const groups = [...Map.groupBy(asks, ({ group }) => group).values()];
+  if (groups.length === 1) return groups[0] ?? [];
+  const longest = Math.max(...groups.map(({ length }) => length));
+  const ordered: Ask[] = [];
+  for (let place = 0; place < longest; place += 1) {
+    for (const group of groups) {
+      const ask = group[place];
+      if (ask !== undefined) ordered.push(ask);
+    }
+  }
+  return ordered;
 }

@@ -1,0 +1,135 @@
+import type { AnswerSettings } from "./answer-settings.ts";
+
+/** A closed list, since it labels a metric: which bound was reached. */
+export const answerBounds = ["body", "key", "process"] as const;
+export type AnswerBound = (typeof answerBounds)[number];
+
+/**
+ * What answers hold of this process's memory, from the moment they are there until their readers have taken them.
+ *
+ * A key pays for all that it holds. The process pays once for an answer that several hold, since it is in memory once.
+ */
+export type AnswerBudget = {
+  /** For the answers of one body of this key; or, with `set`, for what one socket's client has not read. */
+  open(keyId: string): AnswerHold;
+  heldBytes(): number;
+  keysHolding(): number;
+  /** How often a bound was met. */
+  refused(bound: AnswerBound): number;
+};
+
+/** Holds nothing until something is taken. After `release` it is over. */
+export type AnswerHold = {
+  /** Takes what is nobody else's, whatever the bounds. */
+  add(bytes: number): void;
+  /** Takes an answer that others may hold too, or tells which bound forbids it. */
+  take(answer: object, bytes: number): AnswerBound | undefined;
+  /** So many bytes instead of what it held by `add`. Whether the bounds still hold. */
+  set(bytes: number): boolean;
+  release(): void;
+};
+
+/** The answers of one body, or what one socket's client has not read, are counted from here on: most never are. */
+export const uncountedBytesMax = 16 * 1024;
+
+type KeyAccount = { bytes: number; holds: number };
+type Shared = { holders: number };
+
+export function createAnswerBudget({
+  bodyBytesMax,
+  keyBytesMax,
+  processBytesMax,
+}: Pick<AnswerSettings, "bodyBytesMax" | "keyBytesMax" | "processBytesMax">): AnswerBudget {
+  const keys = new Map<string, KeyAccount>();
+  const shared = new Map<object, Shared>();
+  const refused: Record<AnswerBound, number> = { body: 0, key: 0, process: 0 };
+  let heldBytes = 0;
+
+  function accountOf(keyId: string): KeyAccount {
+    const known = keys.get(keyId);
+    if (known !== undefined) return known;
+    const account = { bytes: 0, holds: 0 };
+    keys.set(keyId, account);
+    return account;
+  }
+
+  /** Undefined where there is room. An answer that is held already costs the process nothing. */
+  function boundMet(account: KeyAccount, ofBody: number, answer: object, bytes: number) {
+    if (ofBody + bytes > bodyBytesMax) return "body";
+    if (account.bytes + bytes > keyBytesMax) return "key";
+    return !shared.has(answer) && heldBytes + bytes > processBytesMax ? "process" : undefined;
+  }
+
+  function share(answer: object, bytes: number): void {
+    const known = shared.get(answer);
+    if (known !== undefined) known.holders += 1;
+    else {
+      shared.set(answer, { holders: 1 });
+      heldBytes += bytes;
+    }
+  }
+
+  function unshare(answer: object, bytes: number): void {
+    const known = shared.get(answer);
+    if (known === undefined) return;
+    known.holders -= 1;
+    if (known.holders > 0) return;
+    shared.delete(answer);
+    heldBytes -= bytes;
+  }
+
+  return {
+    open(keyId) {
+      const account = accountOf(keyId);
+      account.holds += 1;
+      let answers: { answer: object; bytes: number }[] = [];
+      let own = 0;
+      let all = 0;
+      let isOver = false;
+      const add = (bytes: number) => {
+        own += bytes;
+        all += bytes;
+        account.bytes += bytes;
+        heldBytes += bytes;
+      };
+      return {
+        add(bytes) {
+          if (!isOver) add(bytes);
+        },
+        take(answer, bytes) {
+          const bound = isOver ? undefined : boundMet(account, all, answer, bytes);
+          if (bound !== undefined) refused[bound] += 1;
+          if (isOver || bound !== undefined) return bound;
+          share(answer, bytes);
+          answers.push({ answer, bytes });
+          all += bytes;
+          account.bytes += bytes;
+          return undefined;
+        },
+        set(bytes) {
+          if (isOver) return true;
+          const isMore = bytes > own;
+          add(bytes - own);
+          if (!isMore) return true;
+          const bound =
+            account.bytes > keyBytesMax ? "key" : heldBytes > processBytesMax ? "process" : undefined;
+          if (bound !== undefined) refused[bound] += 1;
+          return bound === undefined;
+        },
+        release() {
+          if (isOver) return;
+          isOver = true;
+          account.bytes -= all;
+          heldBytes -= own;
+          for (const { answer, bytes } of answers) unshare(answer, bytes);
+          answers = [];
+          account.holds -= 1;
+          if (account.holds === 0) keys.delete(keyId);
+        },
+      };
+    },
+    heldBytes: () => heldBytes,
+    keysHolding: () => [...keys.values()].filter(({ bytes }) => bytes > 0).length,
+    refused: (bound) => refused[bound],
+  };
+}

@@ -1,0 +1,14 @@
+import { z } from "zod";
+
+const bounded = (max: number, min = 1) => z.int().min(min).max(max);
+
+/** What answers may hold of a process's memory, each bound explained in `config/gateway.yaml`. */
+export const answerSettingsSchema = z.strictObject({
+  bodyBytesMax: bounded(1024 * 1024 * 1024).default(32 * 1024 * 1024),
+  keyBytesMax: bounded(64 * 1024 * 1024 * 1024).default(64 * 1024 * 1024),
+  processBytesMax: bounded(64 * 1024 * 1024 * 1024).default(192 * 1024 * 1024),
+  readBytesPerSecondMin: bounded(1024 * 1024 * 1024).default(16 * 1024),
+  readGraceMs: bounded(600_000).default(10_000),
+});
+
+export type AnswerSettings = z.output<typeof answerSettingsSchema>;

@@ -1,0 +1,156 @@
+import type { BodySettings } from "../config.ts";
+
+/** Whose budget was used up: the key's, the address's, or that of the whole process. */
+export const bodyScopes = ["key", "address", "process"] as const;
+export type BodyScope = (typeof bodyScopes)[number];
+
+/** One body that is being read, or waits for its key to be looked up. */
+export type HeldBody = {
+  /** So many bytes of memory more are held. May drop this body or others. */
+  hold(bytes: number): void;
+  /** It has come to its end: it is not one of those that are being read any more. */
+  end(): void;
+  /** Whose it is, now that this is known. May drop this body or others. */
+  assign(keyId: string): void;
+  /** Nothing is held any more. To be called once it is used, and when its client is gone. */
+  release(): void;
+};
+
+export type BodyBudget = {
+  /** `drop` tells that the body lost its place; nothing of it is counted any more then. */
+  begin(options: { address: string; drop: (scope: BodyScope) => void }): HeldBody;
+  reading(): number;
+  heldBytes(): number;
+  /** How many bodies were dropped, by whose budget was used up. */
+  dropped(): ReadonlyMap<BodyScope, number>;
+};
+
+type Pool = { reading: Set<Body>; bytes: number; readingMax: number; bytesMax: number };
+type Body = {
+  bytes: number;
+  sinceMs: number;
+  isOver: boolean;
+  pools: Record<BodyScope, Pool>;
+  drop: (scope: BodyScope) => void;
+};
+
+/** The pool of all bodies whose key is not known yet. */
+const strangers = "";
+/** What a body has for nothing, so that one that has just begun is not taken for one that makes no progress. */
+const graceBytes = 64 * 1024;
+const graceMs = 1000;
+
+/**
+ * Bounds the bodies that are being read, by count and by bytes, for each key, each address and the whole process. Where
+ * one is too many the one that made the least progress (bytes by time) is dropped, so that who sends slowly on purpose
+ * loses against who uploads. Bodies that come whole with their head are not counted here: they are never held.
+ */
+export function createBodyBudget({
+  settings,
+  monotonicMs,
+}: {
+  settings: BodySettings;
+  monotonicMs: () => number;
+}): BodyBudget {
+  const whole = createPool(settings.readingMax, settings.heldBytesMax);
+  const byKey = new Map<string, Pool>();
+  const byAddress = new Map<string, Pool>();
+  const dropped = new Map<BodyScope, number>();
+
+  function poolOf(pools: Map<string, Pool>, name: string, readingMax: number, bytesMax: number): Pool {
+    const pool = pools.get(name) ?? createPool(readingMax, bytesMax);
+    pools.set(name, pool);
+    return pool;
+  }
+  const poolOfKey = (keyId: string) =>
+    poolOf(byKey, keyId, settings.readingPerKeyMax, settings.heldBytesPerKeyMax);
+  const poolOfAddress = (address: string) =>
+    poolOf(byAddress, address, settings.readingPerAddressMax, settings.heldBytesPerAddressMax);
+
+  function check(body: Body): void {
+    for (const scope of bodyScopes) {
+      const pool = body.pools[scope];
+      while (!body.isOver && (pool.reading.size > pool.readingMax || pool.bytes > pool.bytesMax)) {
+        const victim = leastProgressed(pool.reading, monotonicMs()) ?? body;
+        dropped.set(scope, (dropped.get(scope) ?? 0) + 1);
+        victim.isOver = true;
+        victim.drop(scope);
+      }
+      if (body.isOver) return;
+    }
+  }
+
+  return {
+    begin({ address, drop }) {
+      let keyId = strangers;
+      const pools = { key: poolOfKey(keyId), address: poolOfAddress(address), process: whole };
+      const body: Body = { bytes: 0, sinceMs: monotonicMs(), isOver: false, pools, drop: () => {} };
+      let isReleased = false;
+      const forget = (scope: BodyScope) => {
+        const pool = pools[scope];
+        pool.reading.delete(body);
+        pool.bytes -= body.bytes;
+      };
+      const sweep = (all: Map<string, Pool>, name: string) => {
+        const pool = all.get(name);
+        if (pool?.reading.size === 0 && pool.bytes === 0) all.delete(name);
+      };
+      const release = () => {
+        if (isReleased) return;
+        isReleased = true;
+        body.isOver = true;
+        for (const scope of bodyScopes) forget(scope);
+        sweep(byKey, keyId);
+        sweep(byAddress, address);
+      };
+      body.drop = (scope) => {
+        release();
+        drop(scope);
+      };
+      for (const scope of bodyScopes) pools[scope].reading.add(body);
+      return {
+        hold(bytes) {
+          if (isReleased) return;
+          body.bytes += bytes;
+          for (const scope of bodyScopes) pools[scope].bytes += bytes;
+          check(body);
+        },
+        end() {
+          for (const scope of bodyScopes) pools[scope].reading.delete(body);
+        },
+        assign(key) {
+          if (isReleased) return;
+          const isReading = pools.key.reading.has(body);
+          forget("key");
+          sweep(byKey, keyId);
+          keyId = key;
+          pools.key = poolOfKey(key);
+          pools.key.bytes += body.bytes;
+          if (isReading) pools.key.reading.add(body);
+          check(body);
+        },
+        release,
+      };
+    },
+    reading: () => whole.reading.size,
+    heldBytes: () => whole.bytes,
+    dropped: () => dropped,
+  };
+}
+
+function createPool(readingMax: number, bytesMax: number): Pool {
+  return { reading: new Set(), bytes: 0, readingMax, bytesMax };
+}
+
+function leastProgressed(bodies: ReadonlySet<Body>, nowMs: number): Body | undefined {
+  let least: Body | undefined;
+  let leastRate = Number.POSITIVE_INFINITY;
+  for (const body of bodies) {
+    const rate = (body.bytes + graceBytes) / (nowMs - body.sinceMs + graceMs);
+    if (rate < leastRate) {
+      least = body;
+      leastRate = rate;
+    }
+  }
+  return least;
+}

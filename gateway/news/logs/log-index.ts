@@ -1,0 +1,126 @@
+import { LRUCache } from "lru-cache";
+import { bloomBitsOf, hasBits, isEmptyBloom } from "./log-bloom.ts";
+import type { LogCriteria, LogPlace } from "./log-criteria.ts";
+
+export type LogIndex<Owner> = ReturnType<typeof createLogIndex<Owner>>;
+
+/** Values that are looked for in a block's bloom filter; beyond that its logs are asked for. A millisecond, 7 the first time. */
+const bloomLooksMax = 1000;
+
+/** Address and topics wanted, by place; null for any value. */
+type Entry<Owner> = { owner: Owner; places: readonly (ReadonlySet<string> | null)[] };
+
+/**
+ * Who wants which logs, found by what stands in a log and not one by one: everybody stands under the values of one place,
+ * the one for which they name the fewest, so that a log leads to those who name its address or a topic at that place.
+ */
+export function createLogIndex<Owner>() {
+  const entries = new Map<Owner, Entry<Owner>>();
+  // Mostly one: a set for each of a thousand topics would take longer than all the rest.
+  const byPlace = Array.from({ length: 5 }, () => new Map<string, Entry<Owner> | Set<Entry<Owner>>>());
+  /** They name nothing. */
+  const anywhere = new Set<Entry<Owner>>();
+  const bits = new LRUCache<string, readonly number[]>({ max: 2 * bloomLooksMax });
+
+  /** The place at which an entry stands. */
+  function standsAt({ places }: Entry<Owner>): number | undefined {
+    let best: { place: number; size: number } | undefined;
+    for (const [place, values] of places.entries()) {
+      if (values !== null && (best === undefined || values.size < best.size))
+        best = { place, size: values.size };
+    }
+    return best?.place;
+  }
+
+  function isIn(bloom: Uint8Array, value: string): boolean {
+    const known = bits.get(value) ?? bloomBitsOf(value);
+    bits.set(value, known);
+    return hasBits(bloom, known);
+  }
+
+  return {
+    add(owner: Owner, { addresses, topics }: LogCriteria): void {
+      const places = [addresses.length === 0 ? null : addresses, ...topics].map((values) =>
+        values === null ? null : new Set(values),
+      );
+      const entry = { owner, places };
+      entries.set(owner, entry);
+      const place = standsAt(entry);
+      if (place === undefined) anywhere.add(entry);
+      for (const value of place === undefined ? [] : (places[place] ?? [])) {
+        const others = byPlace[place ?? 0]?.get(value);
+        if (others instanceof Set) others.add(entry);
+        else byPlace[place ?? 0]?.set(value, others === undefined ? entry : new Set([others, entry]));
+      }
+    },
+
+    remove(owner: Owner): void {
+      const entry = entries.get(owner);
+      if (entry === undefined) return;
+      entries.delete(owner);
+      anywhere.delete(entry);
+      const place = standsAt(entry) ?? 0;
+      const values = byPlace[place];
+      for (const value of entry.places[place] ?? []) {
+        const others = values?.get(value);
+        if (others instanceof Set) others.delete(entry);
+        if (others === entry || (others instanceof Set && others.size === 0)) values?.delete(value);
+      }
+    },
+
+    /** Whether a block may have a log that somebody wants. `false` is certain. */
+    mayMatch(bloom: Uint8Array | undefined): boolean {
+      if (entries.size === 0) return false;
+      if (bloom === undefined) return true;
+      if (isEmptyBloom(bloom)) return false;
+      if (anywhere.size > 0) return true;
+      let looks = 0;
+      for (const [place, values] of byPlace.entries()) {
+        for (const [value, wanting] of values) {
+          looks += 1;
+          if (looks > bloomLooksMax) return true;
+          if (!isIn(bloom, value)) continue;
+          for (const { places } of allOf(wanting)) {
+            const isWanted = places.every((others, at) => {
+              if (others === null || at === place) return true;
+              for (const other of others) {
+                looks += 1;
+                if (looks > bloomLooksMax || isIn(bloom, other)) return true;
+              }
+              return false;
+            });
+            if (isWanted) return true;
+          }
+        }
+      }
+      return false;
+    },
+
+    /**
+     * Tells everybody who wants this log, and gives how many were looked at. A log with fewer topics than there are
+     * places does not match, whatever they say: as validators do it.
+     */
+    find({ address, topics }: LogPlace, tell: (owner: Owner) => void): number {
+      let looked = 0;
+      const look = ({ owner, places }: Entry<Owner>) => {
+        looked += 1;
+        if (topics.length + 1 < places.length) return;
+        const isWanted = places.every(
+          (values, place) => values?.has(place === 0 ? address : (topics[place - 1] ?? "")) ?? true,
+        );
+        if (isWanted) tell(owner);
+      };
+      for (const entry of anywhere) look(entry);
+      for (const [place, values] of byPlace.entries()) {
+        const value = place === 0 ? address : topics[place - 1];
+        const wanting = value === undefined ? undefined : values.get(value);
+        if (wanting !== undefined) for (const entry of allOf(wanting)) look(entry);
+      }
+      return looked;
+    },
+  };
+}
+
+function allOf<Owner>(one: Entry<Owner> | Set<Entry<Owner>>): Iterable<Entry<Owner>> {
+  return one instanceof Set ? one : [one];
+}

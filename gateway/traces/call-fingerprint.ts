@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+import { canonicalParams } from "../block-parameter/canonical-params.ts";
+import { findParam, found } from "../block-parameter/find-param.ts";
+import type { CallToForward } from "../call.ts";
+
+/**
+ * What tells a call from another, whatever its key: 128 bits of SHA-256 of its method and its parameters in one writing,
+ * without the block, which `latest` makes another number with each block.
+ */
+export function callFingerprint({ rule, paramsText }: Pick<CallToForward, "rule" | "paramsText">): string {
+  let text = canonicalParams(paramsText);
+  if (typeof rule.block?.at === "number" && findParam(text, rule.block.at) === "there") {
+    text = text.slice(0, found.start) + text.slice(found.end);
+  }
+  return createHash("sha256").update(`${rule.name} ${text}`).digest("hex").slice(0, 32);
+}

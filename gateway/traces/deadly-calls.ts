@@ -1,0 +1,100 @@
+import type { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import { runScript } from "../../lib/key-store/run-script.ts";
+import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis-keys.ts";
+import type { CallToForward } from "../call.ts";
+import { callFingerprint } from "./call-fingerprint.ts";
+import { noteDeadly, readDeadly } from "./trace-scripts.ts";
+import type { DeadlyCallSettings } from "./trace-settings.ts";
+
+export type DeadlyCalls = ReturnType<typeof createDeadlyCalls>;
+
+/** How often what other gateways have noted is read. A trace asks Redis itself before it begins. */
+const readEveryMs = 1000;
+
+/**
+ * Calls that a validator ended with ("queries of death"): refused for a while by all gateways. Redis holds them; this
+ * process knows its own at once and the others' within a second, so that a look costs no command, and none at all where
+ * there are no such calls.
+ */
+export function createDeadlyCalls({
+  redis,
+  settings: { refusedMs, callRefusedMs, rememberedMax, strikesMax },
+  logger,
+  monotonicMs,
+}: {
+  redis: Redis;
+  settings: DeadlyCallSettings;
+  logger: Pick<Logger, "warn">;
+  monotonicMs: () => number;
+}) {
+  // Fingerprint to when it ends, monotonic.
+  const known = new LRUCache<string, number>({ max: rememberedMax });
+  const strikes = new LRUCache<string, { count: number; endsAtMs: number }>({ max: rememberedMax });
+  let isReading = false;
+  let noted = 0;
+  let struck = 0;
+  const timer = setInterval(() => void read(), readEveryMs);
+  timer.unref();
+
+  async function read(): Promise<void> {
+    if (isReading || redis.status !== "ready") return;
+    isReading = true;
+    try {
+      const found = await runScript({ redis, script: readDeadly, keys: [deadlyCallsKey], args: [] });
+      const nowMs = monotonicMs();
+      if (Array.isArray(found)) {
+        for (let at = 0; at + 1 < found.length; at += 2)
+          known.set(String(found[at]), nowMs + Number(found[at + 1]));
+      }
+    } catch {
+      // What this process has noted itself holds on; the next read comes soon.
+    } finally {
+      isReading = false;
+    }
+  }
+
+  function isStruck(keyId: string): boolean {
+    const own = strikes.get(keyId);
+    return own !== undefined && own.endsAtMs > monotonicMs() && own.count >= strikesMax;
+  }
+
+  return {
+    /** Resolves when those that other gateways have noted are known. */
+    read,
+    isStruck,
+    has(call: CallToForward): boolean {
+      if (known.size === 0) return false;
+      const fingerprint = callFingerprint(call);
+      const endsAtMs = known.get(fingerprint);
+      if (endsAtMs === undefined) return false;
+      if (endsAtMs > monotonicMs()) return true;
+      known.delete(fingerprint);
+      return false;
+    },
+    /** A validator has ended with this call. A trace is held against its key. Resolves when all gateways can know. */
+    async note(call: CallToForward, { keyId, reason }: { keyId: string; reason: string }): Promise<void> {
+      const fingerprint = callFingerprint(call);
+      const isTrace = call.rule.trace !== undefined;
+      const forMs = isTrace ? refusedMs : callRefusedMs;
+      const endsAtMs = monotonicMs() + forMs;
+      known.set(fingerprint, endsAtMs);
+      noted += 1;
+      if (isTrace) {
+        strikes.set(keyId, { count: (strikes.get(keyId)?.count ?? 0) + 1, endsAtMs });
+        if (isStruck(keyId)) struck += 1;
+      }
+      logger.warn({ method: call.rule.name, key: keyId, fingerprint, reason }, "a call ended its validator");
+      const keys = [deadlyCallsKey, deadlyStrikesKey(keyId)];
+      const args = [fingerprint, forMs, rememberedMax, isTrace ? 1 : 0];
+      await runScript({ redis, script: noteDeadly, keys, args }).catch((error: unknown) => {
+        logger.warn({ err: error }, "Redis did not take a deadly call: other gateways do not know it");
+      });
+    },
+    stats: () => ({ noted, struck, known: known.size }),
+    stop(): void {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { type Refusal, refusal } from "../refusal.ts";
+import { tooMuchGas } from "./too-much-gas.ts";
+
+/** What a call object may have; anything else could mean something to a validator that is not checked here. */
+const callMembers: ReadonlySet<string> = new Set([
+  "from",
+  "to",
+  "gas",
+  "gasPrice",
+  "maxFeePerGas",
+  "maxPriorityFeePerGas",
+  "value",
+  "data",
+  "input",
+  "nonce",
+  "accessList",
+  "chainId",
+  "type",
+]);
+
+/** A call object as it may be traced, with its gas written out: a validator would take a missing one for its own cap. */
+export function readTraceCall(
+  value: unknown,
+  { gasMax, gasMissing }: { gasMax: number; gasMissing: number },
+): { call: Record<string, unknown>; gas: number } | Refusal {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refusal("invalid_params", "A call object was expected");
+  }
+  const members: Readonly<Record<string, unknown>> = { ...value };
+  const other = Object.keys(members).some((name) => !callMembers.has(name));
+  if (other) {
+    return refusal(
+      "invalid_params",
+      `A call that is traced can have ${[...callMembers].join(", ")}, and no other member`,
+    );
+  }
+  const gas = readGas(members["gas"] ?? gasMissing);
+  if (gas === undefined) return refusal("invalid_params", "gas takes a number as 0x-prefixed hex");
+  if (gas > gasMax) return tooMuchGas(gas, gasMax);
+  return { call: { ...members, gas: `0x${gas.toString(16)}` }, gas };
+}
+
+function readGas(value: unknown): number | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value !== "string" || !/^(0x[0-9a-fA-F]{1,64}|\d{1,20})$/.test(value)) return undefined;
+  return Number(value);
+}

@@ -1,0 +1,65 @@
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import type { GatewayConfig } from "../config.ts";
+import { createHeadTracker } from "../upstream/head/head-tracker.ts";
+import { createValidatorPool } from "../upstream/validator-pool.ts";
+
+export type TraceNodes = ReturnType<typeof createTraceNodes>;
+
+/**
+ * Nodes that run traces and nothing else: a pool and a head of their own, so that they have no say in what is announced,
+ * get no other call, and may fail without anybody else noticing. One that is behind the announced block is not asked.
+ */
+export function createTraceNodes({
+  config,
+  announced,
+  logger,
+}: {
+  config: Pick<
+    GatewayConfig,
+    "traceUpstreams" | "forward" | "chainId" | "genesisHash" | "blockTimeMs" | "newHeads"
+  >;
+  /** The validators' head. */
+  announced: () => { number: bigint; hash: string } | undefined;
+  logger: Logger;
+}) {
+  const named = config.traceUpstreams;
+  const ownLogger = logger.child({ upstream: "trace" });
+  const head = createHeadTracker({
+    validators: named.map(({ name, url }) => ({ label: name, url, wsUrl: config.newHeads })),
+    chainId: BigInt(config.chainId),
+    genesisHash: config.genesisHash === "" ? undefined : config.genesisHash,
+    blockTimeMs: config.blockTimeMs,
+    logger: ownLogger,
+  });
+  const pool = createValidatorPool({
+    validators: named,
+    settings: config.forward,
+    chainId: config.chainId,
+    head: {
+      isEligible(label) {
+        const height = head.heightOf(label);
+        return height !== undefined && height >= (announced()?.number ?? 0n);
+      },
+      announced,
+      heightOf: head.heightOf,
+    },
+    // The pool's metrics are of validators; what traces are is counted apart.
+    registry: new Registry(),
+    logger: ownLogger,
+  });
+
+  return {
+    pool,
+    count: named.length,
+    status() {
+      const places = new Map(head.status().map((place) => [place.label, place]));
+      return pool.status().validators.map((node) => ({ ...places.get(node.label), ...node }));
+    },
+    settleAll: pool.settleAll,
+    async stop(): Promise<void> {
+      pool.stop();
+      await head.stop();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
+import { runScript } from "../../lib/key-store/run-script.ts";
+import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis-keys.ts";
+import { giveSlot, takeSlot } from "./trace-scripts.ts";
+
+export type TraceSlots = ReturnType<typeof createTraceSlots>;
+export type TraceSlot = { url: string; token: string };
+
+type Wish = {
+  keyId: string;
+  fingerprint: string;
+  /** Healthy validators, best first. */
+  urls: readonly string[];
+  /** So many of them have to stay without a trace. */
+  spared: number;
+  lifetimeMs: number;
+};
+
+/**
+ * Who runs a trace: one at a time on a validator, one at a time of a key, in all gateways. Redis decides; while it does
+ * not answer each process holds to its own, which it looks at first in any case.
+ */
+export function createTraceSlots({
+  redis,
+  strikesMax,
+  monotonicMs,
+}: {
+  redis: Redis;
+  strikesMax: number;
+  monotonicMs: () => number;
+}) {
+  const own = new Map<string, { keyId: string; token: string; endsAtMs: number }>();
+
+  function ownChoice({ keyId, urls, spared }: Wish): string | undefined {
+    const nowMs = monotonicMs();
+    for (const [url, { endsAtMs }] of own) if (endsAtMs <= nowMs) own.delete(url);
+    for (const running of own.values()) if (running.keyId === keyId) return undefined;
+    const free = urls.filter((url) => !own.has(url));
+    return free.length > spared ? free[0] : undefined;
+  }
+
+  return {
+    async take(wish: Wish): Promise<TraceSlot | "busy" | "deadly" | "struck"> {
+      const url = ownChoice(wish);
+      if (url === undefined) return "busy";
+      const { keyId, fingerprint, urls, spared, lifetimeMs } = wish;
+      const token = randomUUID();
+      const hold = (chosen: string) => {
+        own.set(chosen, { keyId, token, endsAtMs: monotonicMs() + lifetimeMs });
+        return { url: chosen, token };
+      };
+      // Held while Redis is asked, so that the key's next one does not ask at the same time.
+      hold(url);
+      let said: unknown;
+      try {
+        said = await runScript({
+          redis,
+          script: takeSlot,
+          keys: [tracesRunningKey, deadlyCallsKey, deadlyStrikesKey(keyId)],
+          args: [token, keyId, fingerprint, lifetimeMs, spared, strikesMax, ...urls],
+        });
+      } catch {
+        return { url, token };
+      }
+      if (own.get(url)?.token === token) own.delete(url);
+      if (typeof said === "string" && said.startsWith("=")) return hold(said.slice(1));
+      return said === "deadly" || said === "struck" ? said : "busy";
+    },
+    give({ url, token }: TraceSlot): void {
+      if (own.get(url)?.token === token) own.delete(url);
+      runScript({ redis, script: giveSlot, keys: [tracesRunningKey], args: [url, token] }).catch(() => {
+        // It ends by itself.
+      });
+    },
+    running: () => own.size,
+  };
+}

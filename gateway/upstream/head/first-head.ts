@@ -1,0 +1,60 @@
+import { answers, type Member } from "./member.ts";
+import type { NextHead, NextHeadInput } from "./next-head.ts";
+import type { Header } from "./read-header.ts";
+
+type Ready = Member & { tip: NonNullable<Member["tip"]> };
+
+/**
+ * The first block is the highest that is proven or that two validators have, so that a gateway that was started anew
+ * begins where it was, and not where one validator says. Where validators differ the lower ones get their time to follow
+ * first. Of two validators the higher one is believed.
+ */
+export function firstHead({ members, proof, nowMs, firstTipAtMs, limits }: NextHeadInput): NextHead {
+  const ready = members.filter(isReady).sort(byNumber);
+  const [highest, second] = ready;
+  if (firstTipAtMs === undefined || highest === undefined) return { lookAgainAtMs: undefined };
+  const agree = ready.every(({ tip }) => tip.header.hash === highest.tip.header.hash);
+  const dueAtMs = firstTipAtMs + limits.followMs;
+  if (nowMs < dueAtMs && !(agree && members.every(({ probed }) => probed))) return { lookAgainAtMs: dueAtMs };
+  const proven = ready.find(({ label, tip }) => proof.judge(tip.header, label, nowMs) === "proven");
+  if (proven !== undefined) return { header: proven.tip.header };
+  if (agree) return { header: highest.tip.header };
+  if (ready.length === 2) return isTie(ready) ? { lookAgainAtMs: undefined } : { header: highest.tip.header };
+  const agreed = ready.find((one) => isBacked(one, ready));
+  if (agreed !== undefined) return { header: agreed.tip.header };
+  const lastAtMs = firstTipAtMs + limits.firstWaitMs;
+  if (nowMs < lastAtMs || second === undefined)
+    return { lookAgainAtMs: nowMs < lastAtMs ? lastAtMs : undefined };
+  // All differ, and at most one lies: the second number is not above that of all honest ones.
+  return { header: second.tip.header };
+}
+
+/** Another validator has the same block or the one after it, and no other block of its height is told by as many. */
+function isBacked(one: Ready, ready: readonly Ready[]): boolean {
+  const backing = backersOf(one.tip.header, ready);
+  return (
+    backing >= 2 &&
+    ready.every(
+      ({ tip: { header } }) =>
+        header.number !== one.tip.header.number ||
+        header.hash === one.tip.header.hash ||
+        backersOf(header, ready) < backing,
+    )
+  );
+}
+
+function backersOf({ hash }: Header, ready: readonly Ready[]): number {
+  return ready.filter(({ tip: { header } }) => header.hash === hash || header.parentHash === hash).length;
+}
+
+function isTie([one, other]: readonly Ready[]): boolean {
+  return one?.tip.header.number === other?.tip.header.number;
+}
+
+function isReady(member: Member): member is Ready {
+  return member.tip !== undefined && member.standing.kind === "ready" && answers(member);
+}
+
+function byNumber(one: Ready, other: Ready): number {
+  return Number(other.tip.header.number - one.tip.header.number);
+}

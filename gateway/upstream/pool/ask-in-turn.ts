@@ -1,0 +1,90 @@
+import { type AskOutcome, createAsk, type MethodPlan, type Unmet } from "./ask.ts";
+import { type PoolHead, tierOf } from "./choose.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { DoubtBudget } from "./doubt-budget.ts";
+import type { Member } from "./member.ts";
+import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
+
+export type AskInTurn = ReturnType<typeof createAskInTurn>;
+
+export type Question = {
+  plan: MethodPlan;
+  paramsText: string;
+  deadlineMs: number;
+  group: string | undefined;
+  /** How many validators may have been ended by it: see `calls.failed`. */
+  losses?: number;
+};
+
+/** So many validators are asked of any question; to go on from there counts against its key's budget. */
+const askedOfAny = 2;
+
+/**
+ * Asks one validator after the other until one knows. A question is one call of its key at any moment: the next is asked
+ * as the last one ends, so that whoever asks for what nobody has can ask no faster for it.
+ */
+export function createAskInTurn({
+  members,
+  head,
+  dispatcher,
+  budget,
+}: {
+  members: readonly Member[];
+  head: PoolHead;
+  dispatcher: Pick<Dispatcher, "submit">;
+  budget: DoubtBudget;
+}) {
+  function isAnybodyLeft(lane: number, excluded: number): boolean {
+    return members.some((member) => (member.bit & excluded) === 0 && tierOf(member, lane, head) <= 1);
+  }
+
+  return function askInTurn(
+    { plan, paramsText, deadlineMs, group, losses = 0 }: Question,
+    {
+      excluded,
+      askedMax,
+      knows,
+      done,
+    }: {
+      /** Who was asked already, a bit each. */
+      excluded: number;
+      /** How many others are asked at most. */
+      askedMax: number;
+      knows: (answer: WholeAnswer, askedOf: number) => boolean;
+      /** Undefined where nobody who has the head knows, or may be asked; then `unmet` says why the last one gave no answer. */
+      done: (answer: WholeAnswer | undefined, unmet?: Unmet) => void;
+    },
+  ): void {
+    let asked = excluded;
+    let before = excluded === 0 ? 0 : 1;
+    let left = askedMax;
+
+    function next(): void {
+      const mayGoOn = left > 0 && isAnybodyLeft(plan.lane, asked);
+      if (!mayGoOn || (before === askedOfAny && !budget.take(group))) {
+        done(undefined);
+        return;
+      }
+      left -= 1;
+      before += 1;
+      const ask = createAsk({ plan, paramsText, deadlineMs, group, tried: asked, settle: settled });
+      // Nobody is asked for a second time.
+      ask.isSecondRound = true;
+      ask.losses = losses;
+      ask.alone = losses > 0;
+      dispatcher.submit(ask);
+    }
+
+    function settled(outcome: AskOutcome, { askedOf }: { askedOf: number }): void {
+      if (typeof outcome === "string") done(undefined, outcome);
+      else if (isStreamed(outcome)) done(undefined);
+      else if (knows(outcome, askedOf)) done(outcome);
+      else {
+        asked |= members[askedOf]?.bit ?? 0;
+        next();
+      }
+    }
+
+    next();
+  };
+}

@@ -1,0 +1,226 @@
+import type { Ask } from "./ask.ts";
+import { hasLongAnswers } from "./group-counts.ts";
+import { takeArray } from "./take-array.ts";
+
+export type FairQueue = ReturnType<typeof createFairQueue>;
+
+/** How the calls of a lane take turns. */
+export type Turns = {
+  /** What a key may send at its turn, in units of `costOf`. */
+  readonly perTurn: number;
+  costOf(ask: Ask): number;
+  /** Whether one array holds calls of several keys. Where calls are slow, one key's would hold up another's in it. */
+  readonly isMixed: boolean;
+  /** How many calls like this one go into one array. */
+  callsMaxOf(ask: Ask): number;
+};
+
+const lightPerTurn = 16;
+
+/** Light calls cost what the method table says, and share arrays. One whose answer will be long is a whole turn. */
+export const lightTurns: Turns = {
+  perTurn: lightPerTurn,
+  costOf: ({ plan, counted }) => (hasLongAnswers(counted, plan.rule.name) ? lightPerTurn : plan.rule.cost),
+  isMixed: true,
+  callsMaxOf: () => Number.POSITIVE_INFINITY,
+};
+
+/** A key's calls that wait; those before `at` are gone. `left` is what its turn has left. */
+type KeyQueue = {
+  readonly group: string | undefined;
+  asks: (Ask | undefined)[];
+  at: number;
+  left: number;
+  isItsTurn: boolean;
+  /** The next in turn. */
+  next: KeyQueue | undefined;
+};
+
+/** Places before `at` that are kept, so that they are not cut off one by one. */
+const gonePlacesMax = 512;
+
+/**
+ * Calls that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
+ * however many keys there are. Keys are told apart only where more waits than goes into one request: what comes and goes
+ * in one turn of the event loop is handed over as it came.
+ */
+export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns) {
+  let fresh: Ask[] = [];
+  const queues = new Map<string | undefined, KeyQueue>();
+  /** Those with something waiting, in the order of their turns. */
+  let first: KeyQueue | undefined;
+  let last: KeyQueue | undefined;
+  let backlog = 0;
+
+  function spread(): void {
+    const asks = fresh;
+    if (asks.length === 0) return;
+    fresh = [];
+    backlog += asks.length;
+    let queue: KeyQueue | undefined;
+    for (const ask of asks) {
+      if (queue === undefined || queue.group !== ask.group) queue = queueOf(ask.group);
+      queue.asks.push(ask);
+    }
+  }
+
+  function queueOf(group: string | undefined): KeyQueue {
+    const known = queues.get(group);
+    if (known !== undefined) return known;
+    const queue: KeyQueue = { group, asks: [], at: 0, left: 0, isItsTurn: false, next: undefined };
+    queues.set(group, queue);
+    append(queue);
+    return queue;
+  }
+
+  function append(queue: KeyQueue): void {
+    queue.next = undefined;
+    if (last === undefined) first = queue;
+    else last.next = queue;
+    last = queue;
+  }
+
+  /** Ends the turn of the first: it comes last, or goes where nothing of it waits. */
+  function endTurn(queue: KeyQueue): void {
+    first = queue.next;
+    if (first === undefined) last = undefined;
+    queue.isItsTurn = false;
+    if (queue.at < queue.asks.length) append(queue);
+    else queues.delete(queue.group);
+  }
+
+  /** The next call of a key that still wants an answer. */
+  function front(queue: KeyQueue): Ask | undefined {
+    while (queue.at < queue.asks.length) {
+      const ask = queue.asks[queue.at];
+      if (ask !== undefined && !ask.settled) return ask;
+      pass(queue);
+    }
+    return undefined;
+  }
+
+  function pass(queue: KeyQueue): void {
+    // What lives short must not hang on what lives long.
+    queue.asks[queue.at] = undefined;
+    queue.at += 1;
+    backlog -= 1;
+    if (queue.at < gonePlacesMax || queue.at * 2 < queue.asks.length) return;
+    queue.asks = queue.asks.slice(queue.at);
+    queue.at = 0;
+  }
+
+  function takeByTurns(limits: { callsMax: number; paramsBytesMax: number }): Ask[] {
+    const taken: Ask[] = [];
+    let { callsMax } = limits;
+    let bytes = 0;
+    for (let queue = first; queue !== undefined; queue = first) {
+      if (!queue.isItsTurn) {
+        queue.isItsTurn = true;
+        queue.left += perTurn;
+      }
+      for (let ask = front(queue); ask !== undefined; ask = front(queue)) {
+        const cost = Math.min(costOf(ask), perTurn);
+        if (cost > queue.left) break;
+        bytes += ask.paramsText.length;
+        if (taken.length > 0 && !mayJoin(ask, taken, bytes, limits.paramsBytesMax)) return taken;
+        if (taken.length === 0) callsMax = Math.min(callsMax, callsMaxOf(ask), ask.arrayMax);
+        taken.push(ask);
+        queue.left -= cost;
+        pass(queue);
+        if (ask.alone || taken.length >= callsMax) {
+          if (front(queue) === undefined) endTurn(queue);
+          return taken;
+        }
+      }
+      endTurn(queue);
+      if (taken.length > 0 && !isMixed) return taken;
+    }
+    return taken;
+  }
+
+  /** Whether what has come is one request: it is short enough, and where keys do not share arrays it is of one key. */
+  function isOneRequest(callsMax: number): boolean {
+    if (fresh.length > callsMax) return false;
+    const [ask] = fresh;
+    if (ask === undefined) return true;
+    // Long answers wait for their key's turn even where few calls wait.
+    if (isMixed) return fresh.length === 1 || ask.counted?.longAnswers === undefined;
+    return fresh.length <= callsMaxOf(ask) && fresh.every(({ group }) => group === ask.group);
+  }
+
+  function drain(): Ask[] {
+    spread();
+    const all: Ask[] = [];
+    for (const queue of queues.values()) {
+      for (let ask = front(queue); ask !== undefined; ask = front(queue)) {
+        all.push(ask);
+        pass(queue);
+      }
+    }
+    queues.clear();
+    first = undefined;
+    last = undefined;
+    backlog = 0;
+    return all;
+  }
+
+  return {
+    push(ask: Ask): void {
+      fresh.push(ask);
+    },
+    /** How many wait. */
+    count: () => fresh.length + backlog,
+    /** What goes into the next request; at least one call where one waits. */
+    take(limits: { callsMax: number; paramsBytesMax: number }): Ask[] {
+      if (backlog === 0 && isOneRequest(limits.callsMax)) {
+        const { taken, rest } = takeArray(fresh, limits);
+        fresh = rest;
+        return taken;
+      }
+      spread();
+      return takeByTurns(limits);
+    },
+    /** Takes out everything. */
+    drain,
+    forEach(visit: (ask: Ask) => void): void {
+      for (const ask of fresh) visit(ask);
+      for (const { asks } of queues.values()) for (const ask of asks) if (ask !== undefined) visit(ask);
+    },
+    /** Takes out what was answered while it waited. */
+    dropSettled(): void {
+      if (fresh.some(({ settled }) => settled)) fresh = fresh.filter(({ settled }) => !settled);
+      for (const queue of queues.values()) {
+        const before = queue.asks.length - queue.at;
+        queue.asks = queue.asks.filter((ask) => ask?.settled === false);
+        queue.at = 0;
+        backlog -= before - queue.asks.length;
+      }
+    },
+    /**
+     * Makes room for one more call of `group` where the queue is full: takes out the latest of the key that has most
+     * waiting. Undefined where that is `group` itself.
+     */
+    makeRoom(group: string | undefined): Ask | undefined {
+      spread();
+      let longest: KeyQueue | undefined;
+      let most = lengthOf(queues.get(group));
+      for (const queue of queues.values()) {
+        if (lengthOf(queue) <= most + 1) continue;
+        longest = queue;
+        most = lengthOf(queue);
+      }
+      const ask = longest?.asks.pop();
+      if (ask !== undefined) backlog -= 1;
+      return ask;
+    },
+  };
+}
+
+function lengthOf(queue: KeyQueue | undefined): number {
+  return queue === undefined ? 0 : queue.asks.length - queue.at;
+}
+
+function mayJoin(ask: Ask, taken: readonly Ask[], bytes: number, paramsBytesMax: number): boolean {
+  const [first] = taken;
+  return !ask.alone && first?.alone !== true && ask.arrayMax === first?.arrayMax && bytes <= paramsBytesMax;
+}

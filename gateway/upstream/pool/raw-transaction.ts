@@ -1,0 +1,21 @@
+import { findParam, found } from "../../block-parameter/find-param.ts";
+import type { ByteText } from "../../call.ts";
+
+/**
+ * The hex digits of the first of the parameters of `eth_sendRawTransaction`, as far as they are some. Undefined where it is
+ * no string. The prefix 0x may be missing: Besu takes it so too.
+ */
+export function rawTransactionHex(paramsText: ByteText): string | undefined {
+  if (findParam(paramsText, 0) !== "there" || paramsText.charCodeAt(found.start) !== quote) return undefined;
+  const text = paramsText.slice(found.start + 1, found.end - 1);
+  // Nobody writes hex with escapes, but it is JSON, and a validator reads it.
+  const raw = text.includes("\\") ? unescaped(text) : text;
+  return raw.startsWith("0x") ? raw.slice(2) : raw;
+}
+
+function unescaped(text: ByteText): string {
+  const raw: unknown = JSON.parse(Buffer.from(`"${text}"`, "latin1").toString("utf8"));
+  return String(raw);
+}
+
+const quote = 0x22;
