@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { isHexString, parseEther } from "ethers";
 import { z } from "zod";
 import { createClientAddress } from "../lib/client-address.ts";
+import { hostNames } from "../lib/own-host.ts";
 import { readConfig } from "../lib/read-config.ts";
 import type { WalletSource } from "./wallet.ts";
 
@@ -81,13 +82,23 @@ const walletSchema = z.strictObject({
     .default(""),
 });
 
+/** A listener for machines, which answers to its own names only. */
+const listener = (defaultPort: number) =>
+  z
+    .strictObject({
+      host: z.string().default("127.0.0.1"),
+      port: port.default(defaultPort),
+      hosts: hostNames.default([]),
+    })
+    .prefault({});
+
 const configSchema = z
   .strictObject({
     profile: z.enum(["development", "production"]).default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(4001),
-    private: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(4002) }).prefault({}),
-    ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(5001) }).prefault({}),
+    private: listener(4002),
+    ops: listener(5001),
     redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(1000),
     upstream: webAddress.default("http://127.0.0.1:8545"),
@@ -105,9 +116,12 @@ const configSchema = z
         perTeam: bounded(100_000).default(50),
         overall: bounded(1_000_000).default(1000),
         windowMs: bounded(31 * dayMs).default(dayMs),
+        refusals: bounded(1_000_000).default(30),
+        refusalsWindowMs: bounded(dayMs).default(60_000),
       })
       .prefault({}),
     bodyBytesMax: bounded(64 * 1024).default(4096),
+    requestTimeoutMs: bounded(300_000).default(15_000),
     queueMax: bounded(100_000).default(1000),
     inFlightMax: bounded(190).default(150),
     idempotencyMs: bounded(31 * dayMs).default(dayMs),

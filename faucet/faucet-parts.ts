@@ -5,6 +5,8 @@ import { createAllowlistStore } from "./allowlist/allowlist-store.ts";
 import { createRpcClient } from "./chain/rpc-client.ts";
 import { createWalletChain } from "./chain/wallet-chain.ts";
 import { createAdmission } from "./claims/admission.ts";
+import { createAttempts } from "./claims/attempts.ts";
+import { createClaimIds } from "./claims/claim-ids.ts";
 import { createPaymentStore } from "./claims/payment-store.ts";
 import type { FaucetConfig } from "./config.ts";
 import { createFaucetMetrics } from "./metrics.ts";
@@ -30,6 +32,7 @@ export async function createFaucetParts(
     apiKey: config.upstreamApiKey,
     timeoutMs: config.upstreamTimeoutMs,
   });
+  const ids = createClaimIds({ secret: wallet.secretFor("claim ids"), idempotencyMs });
   return {
     wallet,
     redis,
@@ -38,6 +41,11 @@ export async function createFaucetParts(
     chain: createWalletChain({ rpc, wallet: wallet.address }),
     store: createPaymentStore({ redis, recordsKeptMs, windowMs: limits.windowMs, now: redisNow }),
     allowlist: createAllowlistStore({ redis }),
-    admission: createAdmission({ redis, limits, queueMax, idempotencyMs, now: redisNow }),
+    attempts: createAttempts({
+      redis,
+      refusals: limits.refusals,
+      windowMs: limits.refusalsWindowMs,
+    }),
+    admission: createAdmission({ redis, ids, limits, queueMax, idempotencyMs, now: redisNow }),
   };
 }

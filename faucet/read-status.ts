@@ -18,6 +18,8 @@ export type StatusView = {
   waiting: number;
   underWay: number;
   paused: boolean;
+  /** Why claims that were taken are not paid at the moment, in words; null where nothing keeps them. */
+  paymentsWait: string | null;
   allowlist: { entries: number; problem: string | null };
 };
 
@@ -44,8 +46,9 @@ export function createStatusReader({
   }
 
   async function read(): Promise<StatusView> {
-    const [balanceWei, counts, entries] = await Promise.all([
+    const [balanceWei, waits, counts, entries] = await Promise.all([
       readBalance(),
+      redis.hget(faucetWalletKey, "waits"),
       admission.counts(),
       allowlist.count(),
     ]);
@@ -66,6 +69,7 @@ export function createStatusReader({
       waiting: counts.waiting,
       underWay: counts.open,
       paused: counts.paused,
+      paymentsWait: waits === "" ? null : waits,
       allowlist: { entries, problem: allowlistProblem() ?? null },
     };
   }

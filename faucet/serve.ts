@@ -34,7 +34,7 @@ export async function serve({
   atPoint: (point: CrashPoint) => void | Promise<void>;
   onStop: (stop: () => unknown) => void;
 }): Promise<{ payer: Payer; address: Awaited<ReturnType<typeof startListeners>>["address"] }> {
-  const { redis, wallet, metrics, chain, store, allowlist, admission } = parts;
+  const { redis, wallet, metrics, chain, store, allowlist, admission, attempts } = parts;
   const { allowlistFile: file, allowlistPollMs, amount: amountWei } = config;
   const watch = await watchAllowlist({ file, store: allowlist, pollMs: allowlistPollMs, logger });
   onStop(() => watch.stop());
@@ -53,6 +53,7 @@ export async function serve({
     inFlightMax: config.inFlightMax,
     giveUpAfterMs: config.giveUpAfterMs,
     windowMs: config.limits.windowMs,
+    perAddress: config.limits.perAddress,
     pollMs: config.pollMs,
     idlePollMs: config.idlePollMs,
     resendAfterMs: config.resendAfterMs,
@@ -69,6 +70,7 @@ export async function serve({
   const takeClaim = createTakeClaim({
     allowlist,
     admission,
+    attempts,
     chain,
     metrics,
     logger,

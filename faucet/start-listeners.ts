@@ -12,9 +12,9 @@ export async function startListeners({
 }: { config: FaucetConfig } & Pick<FaucetServerOptions, "takeClaim" | "admission" | "logger"> & {
     status: () => Promise<StatusView>;
   }) {
-  const { bodyBytesMax, limits, trustedProxies, host, port } = config;
+  const { bodyBytesMax, requestTimeoutMs, limits, trustedProxies, host, port } = config;
   const scopes = createScopes({ clientAddress: createClientAddress({ trustedProxies }), limitAddress });
-  const common = { ...shared, bodyBytesMax, windowMs: limits.windowMs };
+  const common = { ...shared, bodyBytesMax, requestTimeoutMs, windowMs: limits.windowMs };
   const inside = await startFaucetServer({
     ...common,
     ...config.private,
@@ -26,6 +26,7 @@ export async function startListeners({
       ...common,
       host,
       port,
+      hosts: undefined,
       scopeOf: scopes.ofClient,
       page: createPage({ config, status: shared.status }),
     });

@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
+import { errorTable } from "../lib/errors.ts";
 import { isRedisFailure } from "../lib/redis-failure.ts";
 import type { AllowlistStore } from "./allowlist/allowlist-store.ts";
 import type { WalletChain } from "./chain/wallet-chain.ts";
 import type { Admission, ClaimScope } from "./claims/admission.ts";
+import type { Attempts } from "./claims/attempts.ts";
 import type { FaucetMetrics } from "./metrics.ts";
 import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { type Admitted, admit } from "./stages/admit.ts";
@@ -10,6 +12,7 @@ import { checkFunds } from "./stages/check-funds.ts";
 import { createCheckRecipient } from "./stages/check-recipient.ts";
 import { findEntry } from "./stages/find-entry.ts";
 import { readClaim } from "./stages/read-claim.ts";
+import { readRecipient } from "./stages/read-recipient.ts";
 import { refuseBots } from "./stages/refuse-bots.ts";
 
 /** Where taking a claim can be cut short; the crash tests end the process there. */
@@ -25,11 +28,12 @@ export type TakeClaim = (request: {
 
 /**
  * A claim's way through the faucet, in order. The size was checked before the body was parsed. What is refused before
- * `admit` touches no limit and no wallet.
+ * `admit` touches no limit of claims and no wallet; how often a client is refused has a limit of its own.
  */
 export function createTakeClaim({
   allowlist,
   admission,
+  attempts,
   chain,
   readBalance,
   amountWei,
@@ -41,6 +45,7 @@ export function createTakeClaim({
 }: {
   allowlist: AllowlistStore;
   admission: Admission;
+  attempts: Attempts;
   chain: WalletChain;
   readBalance: () => Promise<bigint | undefined>;
   amountWei: bigint;
@@ -53,11 +58,26 @@ export function createTakeClaim({
   const checkRecipient = createCheckRecipient({ chain });
 
   const take: TakeClaim = async ({ body, scope, idempotencyKey }) => {
+    const attempt = await attempts.begin(scope);
+    if (isRefusal(attempt)) return attempt;
+    const outcome = await judge({ body, scope, idempotencyKey });
+    // Of what is refused for our own sake (paused, empty, starting) nobody learns anything, and it is to be sent again.
+    if (!isRefusal(outcome) || errorTable[outcome.refused].status >= 500) await attempt.giveBack();
+    return outcome;
+  };
+
+  const judge = async ({
+    body,
+    scope,
+    idempotencyKey,
+  }: Omit<Parameters<TakeClaim>[0], "requestId">): Promise<Admitted | Refusal> => {
     const read = readClaim(body);
     if (isRefusal(read)) return read;
-    const { address, website } = read;
-    const bot = refuseBots({ website, metrics });
+    const bot = refuseBots({ website: read.website, metrics });
     if (bot !== undefined) return bot;
+    const to = readRecipient(read.address);
+    if (isRefusal(to)) return to;
+    const { address } = to;
     const entry = await findEntry({ address, allowlist, amountWei });
     if (isRefusal(entry)) return entry;
     const recipient = await checkRecipient(address);

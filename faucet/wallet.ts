@@ -1,5 +1,6 @@
+import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { keccak256, Wallet } from "ethers";
+import { getBytes, keccak256, Wallet } from "ethers";
 import { paymentData } from "./chain/payment-data.ts";
 
 export type FaucetWallet = {
@@ -12,8 +13,15 @@ export type FaucetWallet = {
     amountWei: bigint;
     nonce: number;
   }): Promise<{ raw: string; txHash: string }>;
-  /** The bytes of a transaction to the wallet itself that pays nothing, for a nonce that has to be used up. */
-  signNothing(at: { nonce: number }): Promise<string>;
+  /**
+   * The bytes of a transaction to the wallet itself that pays nothing, for a nonce that has to be used up. It outbids a
+   * payment that a pool may hold at that nonce, and twice this base fee.
+   */
+  signNothing(at: { nonce: number; baseFeeWei: bigint }): Promise<string>;
+  /** 32 bytes for this purpose, the same on each replica and after any loss; they tell nothing of the key. */
+  secretFor(purpose: string): Buffer;
+  /** What a payment pays for gas at most. */
+  maxFeePerGasWei: bigint;
   /** What one payment takes out of the wallet at most, beside its amount. */
   feeMaxWei: bigint;
 };
@@ -38,31 +46,48 @@ export async function openWallet({
   fees: Fees;
 }): Promise<FaucetWallet> {
   const wallet = source.kind === "development" ? new Wallet(source.privateKey) : await decrypt(source);
-  const signTransaction = (nonce: number, { to, value, data }: { to: string; value: bigint; data: string }) =>
-    wallet.signTransaction({
-      type: 2,
-      chainId,
-      nonce,
-      gasLimit,
-      maxFeePerGas: maxFeePerGasWei,
-      maxPriorityFeePerGas: maxPriorityFeePerGasWei,
-      to,
-      value,
-      data,
-    });
+  const common = { type: 2, chainId };
   return {
     address: wallet.address,
+    maxFeePerGasWei,
     feeMaxWei: BigInt(gasLimit) * maxFeePerGasWei,
+    secretFor: (purpose) => createHmac("sha256", getBytes(wallet.privateKey)).update(purpose).digest(),
     async sign({ claimId, address, amountWei, nonce }) {
-      const raw = await signTransaction(nonce, {
+      const raw = await wallet.signTransaction({
+        ...common,
+        nonce,
+        gasLimit,
+        maxFeePerGas: maxFeePerGasWei,
+        maxPriorityFeePerGas: maxPriorityFeePerGasWei,
         to: address,
         value: amountWei,
         data: paymentData(claimId),
       });
       return { raw, txHash: keccak256(raw) };
     },
-    signNothing: ({ nonce }) => signTransaction(nonce, { to: wallet.address, value: 0n, data: "0x" }),
+    signNothing({ nonce, baseFeeWei }) {
+      // Pools replace for a tenth more of both; twice leaves no doubt. At fees of zero there has to be something to double.
+      const maxPriorityFeePerGas = 2n * larger(maxPriorityFeePerGasWei, gweiInWei);
+      return wallet.signTransaction({
+        ...common,
+        nonce,
+        gasLimit: transferGas,
+        maxFeePerGas: 2n * larger(maxFeePerGasWei, baseFeeWei) + maxPriorityFeePerGas,
+        maxPriorityFeePerGas,
+        to: wallet.address,
+        value: 0n,
+        data: "0x",
+      });
+    },
   };
+}
+
+/** What a transfer to an account costs (yellow paper, Gtransaction). */
+const transferGas = 21_000;
+const gweiInWei = 1_000_000_000n;
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 async function decrypt({
@@ -71,6 +96,7 @@ async function decrypt({
   password,
 }: Extract<WalletSource, { kind: "keystore" }>): Promise<{
   address: string;
+  privateKey: string;
   signTransaction: Wallet["signTransaction"];
 }> {
   const keystore = await readText(file, "the keystore");

@@ -9,15 +9,20 @@ export type AllowlistStore = ReturnType<typeof createAllowlistStore>;
 
 /**
  * KEYS list, version. ARGV SHA-256 of the file, the time in milliseconds when it was changed, the list as JSON: address
- * and entry in turn. A list that was copied from a file changed later stays.
+ * and entry in turn, 1 where the file was seen to change. A list that was copied from a file changed later stays, unless
+ * this one was seen to change: a file that is restored from a backup has the time of back then.
  */
 const copyScript = defineScript(`
 local sha256, changedAtMs = unpack(redis.call('HMGET', KEYS[2], 'sha256', 'changedAtMs'))
 if sha256 == ARGV[1] then return 'same' end
-if changedAtMs and tonumber(changedAtMs) > tonumber(ARGV[2]) then return 'older' end
+local ownMs = ARGV[2]
+if changedAtMs and tonumber(changedAtMs) > tonumber(ownMs) then
+  if ARGV[4] ~= '1' then return 'older' end
+  ownMs = changedAtMs + 1
+end
 redis.call('DEL', KEYS[1])
 for name, value in pairs(cjson.decode(ARGV[3])) do redis.call('HSET', KEYS[1], name, value) end
-redis.call('HSET', KEYS[2], 'sha256', ARGV[1], 'changedAtMs', ARGV[2])
+redis.call('HSET', KEYS[2], 'sha256', ARGV[1], 'changedAtMs', string.format('%.0f', ownMs))
 return 'copied'
 `);
 
@@ -29,10 +34,13 @@ export function createAllowlistStore({ redis }: { redis: Redis }) {
       entries,
       fileText,
       changedAtMs,
+      wasSeenToChange = false,
     }: {
       entries: readonly AllowlistEntry[];
       fileText: string;
       changedAtMs: number;
+      /** It had another content before, and has this one now, whatever its time says. */
+      wasSeenToChange?: boolean;
     }): Promise<"copied" | "same" | "older"> {
       const list = Object.fromEntries(
         entries.map(({ address, label, amountWei }) => [
@@ -46,7 +54,7 @@ export function createAllowlistStore({ redis }: { redis: Redis }) {
           redis,
           script: copyScript,
           keys: [faucetAllowlistKey, faucetAllowlistVersionKey],
-          args: [sha256, Math.floor(changedAtMs), JSON.stringify(list)],
+          args: [sha256, Math.floor(changedAtMs), JSON.stringify(list), wasSeenToChange ? 1 : 0],
         }),
       );
     },

@@ -27,6 +27,8 @@ export async function watchAllowlist({
   logger: Pick<Logger, "info" | "warn" | "error">;
 }): Promise<AllowlistWatch> {
   let problem: string | undefined;
+  /** The file as it was when it was last copied, or was found to be older. */
+  let lastText: string | undefined;
 
   function say(found: string | undefined): void {
     if (found !== problem && found !== undefined) {
@@ -39,7 +41,9 @@ export async function watchAllowlist({
     try {
       const [fileText, { mtimeMs }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
       const entries = readAllowlist(file);
-      const outcome = await store.copy({ entries, fileText, changedAtMs: mtimeMs });
+      const wasSeenToChange = lastText !== undefined && lastText !== fileText;
+      const outcome = await store.copy({ entries, fileText, changedAtMs: mtimeMs, wasSeenToChange });
+      lastText = fileText;
       if (outcome === "copied") logger.info({ file, entries: entries.length }, "allowlist copied into Redis");
       say(
         outcome === "older"

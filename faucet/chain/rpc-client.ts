@@ -1,8 +1,10 @@
 import { Agent, request } from "undici";
 import { z } from "zod";
+import { errorTable } from "../../lib/errors.ts";
 
 export type RpcCall = { method: string; params: readonly unknown[] };
-export type RpcError = { code: number; message: string };
+/** `ofGateway`: a gateway or proxy said it in the node's place, so that it tells nothing of what was asked. */
+export type RpcError = { code: number; message: string; ofGateway: boolean };
 export type RpcAnswer = { result: unknown } | { error: RpcError };
 
 export type RpcClient = ReturnType<typeof createRpcClient>;
@@ -30,7 +32,7 @@ export function createRpcClient({
   const headers = { "content-type": "application/json", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) };
   let lastId = 0;
 
-  async function post(body: unknown): Promise<unknown> {
+  async function post(body: unknown): Promise<{ json: unknown; ofGateway: boolean }> {
     try {
       const response = await request(url, {
         method: "POST",
@@ -39,7 +41,7 @@ export function createRpcClient({
         dispatcher,
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return await response.body.json();
+      return { json: await response.body.json(), ofGateway: isStatusOfGateway(response.statusCode) };
     } catch (cause) {
       throw new ChainUnavailableError("the node does not answer", { cause });
     }
@@ -50,19 +52,21 @@ export function createRpcClient({
       lastId += 1;
       return { jsonrpc: "2.0", id: lastId, method, params };
     });
-    const parsed = z.array(answerSchema).safeParse(await post(bodies));
+    const { json, ofGateway } = await post(bodies);
+    const parsed = z.array(answerSchema).safeParse(json);
     if (!parsed.success)
       throw new ChainUnavailableError("the node answers with something that is no JSON-RPC");
     const byId = new Map(parsed.data.map((answer) => [answer.id, answer]));
-    return bodies.map(({ id }) => toAnswer(byId.get(id)));
+    return bodies.map(({ id }) => toAnswer(byId.get(id), { ofGateway }));
   }
 
   return {
     async ask(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
       lastId += 1;
       const id = lastId;
-      const parsed = answerSchema.safeParse(await post({ jsonrpc: "2.0", id, method, params }));
-      return toAnswer(parsed.success && parsed.data.id === id ? parsed.data : undefined);
+      const { json, ofGateway } = await post({ jsonrpc: "2.0", id, method, params });
+      const parsed = answerSchema.safeParse(json);
+      return toAnswer(parsed.success && parsed.data.id === id ? parsed.data : undefined, { ofGateway });
     },
 
     /** Several calls in arrays; the answers in the calls' order. */
@@ -81,11 +85,25 @@ export function createRpcClient({
 const answerSchema = z.object({
   id: z.number().nullable(),
   result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string() }).optional(),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
 
-function toAnswer(answer: z.output<typeof answerSchema> | undefined): RpcAnswer {
-  if (answer?.error !== undefined) return { error: answer.error };
+/** The code by which a gateway marks the errors that are its own. */
+const ownDataSchema = z.object({ code: z.enum(Object.values(errorTable).map(({ code }) => code)) });
+
+/** A node says what it thinks of a call with 200, or with 400 where it cannot read it. */
+function isStatusOfGateway(status: number): boolean {
+  return status !== 200 && status !== 400;
+}
+
+function toAnswer(
+  answer: z.output<typeof answerSchema> | undefined,
+  { ofGateway }: { ofGateway: boolean },
+): RpcAnswer {
+  if (answer?.error !== undefined) {
+    const { code, message, data } = answer.error;
+    return { error: { code, message, ofGateway: ofGateway || ownDataSchema.safeParse(data).success } };
+  }
   if (answer === undefined || answer.result === undefined) {
     throw new ChainUnavailableError("the node left a call without an answer");
   }

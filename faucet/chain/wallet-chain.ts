@@ -10,15 +10,20 @@ export type WalletSnapshot = {
   balanceWei: bigint;
   /** Transactions of the wallet that are mined: the next nonce. */
   nonce: number;
+  /** 0 on a chain without base fees. */
+  baseFeeWei: bigint;
 };
 
 export type Receipt = { blockNumber: number; succeeded: boolean };
 
 /**
  * `accepted`: the node has it. `nonce used`: a transaction of this nonce is mined, ours or another. `refused`: the node
- * does not want it, and says why; it was never in its pool.
+ * does not want this transaction, and says why; it was never in its pool. `unclear`: anything else, which says nothing
+ * about the transaction and proves nothing: it may have reached a pool.
  */
-export type SendOutcome = { outcome: "accepted" | "nonce used" } | { outcome: "refused"; why: string };
+export type SendOutcome =
+  | { outcome: "accepted" | "nonce used" }
+  | { outcome: "refused" | "unclear"; why: string };
 
 export type WalletChain = ReturnType<typeof createWalletChain>;
 
@@ -36,7 +41,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
         { method: "eth_getBlockByNumber", params: ["latest", false] },
         { method: "eth_getBlockByNumber", params: ["0x0", false] },
       ]);
-      const { number: height } = read(latest, headerSchema);
+      const { number: height, baseFeePerGas: baseFeeWei = 0n } = read(latest, headerSchema);
       const at = hexQuantity(height);
       const [balance, nonce] = await rpc.askAll([
         { method: "eth_getBalance", params: [wallet, at] },
@@ -47,6 +52,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
         height,
         balanceWei: read(balance, weiSchema),
         nonce: read(nonce, quantity),
+        baseFeeWei,
       };
     },
 
@@ -81,11 +87,12 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
     async send(raw: string): Promise<SendOutcome> {
       const answer = await rpc.ask("eth_sendRawTransaction", [raw]);
       if ("result" in answer) return { outcome: "accepted" };
-      const { message } = answer.error;
+      const { message, ofGateway } = answer.error;
+      if (ofGateway) return { outcome: "unclear", why: message };
       // Besu says "Known transaction", geth and anvil "already known" or "transaction already imported".
       if (/known transaction|already known|already imported/i.test(message)) return { outcome: "accepted" };
       if (/nonce too low/i.test(message)) return { outcome: "nonce used" };
-      return { outcome: "refused", why: message };
+      return { outcome: isAboutTransaction(answer.error) ? "refused" : "unclear", why: message };
     },
 
     /** The wallet's transaction of this nonce, where a block up to `height` has it and the node can tell. */
@@ -93,9 +100,28 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
   };
 }
 
-const headerSchema = z.object({ number: quantity, hash });
 const weiSchema = z.string().transform((text) => BigInt(text));
+const headerSchema = z.object({ number: quantity, hash, baseFeePerGas: weiSchema.optional() });
 const receiptSchema = z.object({ transactionHash: hash, blockNumber: quantity, status: quantity });
+
+/** Words of Besu (`RpcErrorType`), geth and anvil for a transaction that they do not want as it is. */
+const aboutTransaction = new RegExp(
+  [
+    "underpriced|insufficient (?:funds|balance)|upfront cost|intrinsic gas|gas limit|gas too low|nonce",
+    "(?:gas|blob) price|base ?fee|fee (?:cap|per gas)|max (?:fee|priority)|fee exceeds|tip (?:above|too)",
+    "signature|invalid sender|chain ?id|sender account not|not authori[sz]ed|not permitted|too large|oversized",
+    "transaction type|invalid transaction|transaction rejected|transaction not|not a valid transaction",
+  ].join("|"),
+  "i",
+);
+
+/**
+ * A positive list: a timeout, a pool that is full, a node that syncs, "Internal error" (-32603) and whatever else is new
+ * to us says nothing about the transaction. The range is that of implementations (JSON-RPC 2.0 section 5.1).
+ */
+function isAboutTransaction({ code, message }: { code: number; message: string }): boolean {
+  return code >= -32_099 && code <= -32_000 && aboutTransaction.test(message);
+}
 
 function read<Schema extends z.ZodType>(answer: RpcAnswer | undefined, schema: Schema): z.output<Schema> {
   const parsed =

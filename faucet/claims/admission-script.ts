@@ -12,9 +12,9 @@ end
 /**
  * Idempotency, limits and the claim in one step.
  *
- * KEYS claim, queue, open, paused, nonce, idempotency, limit of the address, of the scope, of all.
+ * KEYS claim, queue, open, paused, nonce, idempotency, limit of the address, of the scope, of all, claim by its earlier id.
  * ARGV now, window, most an address, most a scope, most over all, most that wait, claims that the wallet can pay,
- * lifetime of the idempotency key (0: none was sent), fingerprint, id, then names and values of the record.
+ * lifetime of the idempotency key (0: none was sent), fingerprint, id, earlier id, then names and values of the record.
  *
  * Answers {outcome, detail, standing of the address, of the scope}, where a standing is {claims that count, milliseconds
  * until one less counts}. Outcomes: accepted; repeated (detail: the first claim's id); reused, paused, starting, full,
@@ -24,7 +24,7 @@ export const admitScript = defineScript(`${luaNowMs}
 local now, window = nowMs(ARGV[1]), tonumber(ARGV[2])
 local most = {tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])}
 local waitMax, affordable, keyMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local fingerprint, id = ARGV[9], ARGV[10]
+local fingerprint, id, earlierId = ARGV[9], ARGV[10], ARGV[11]
 local names = {'address', 'scope', 'all'}
 
 local function standing(key)
@@ -42,6 +42,15 @@ if keyMs > 0 then
     local first, firstId = seen:match('^(%S+) (%S+)$')
     if first ~= fingerprint then return answer('reused') end
     return answer('repeated', firstId)
+  end
+  -- Redis may have lost the key alone, and have the claim again from the chain.
+  for _, found in ipairs({{KEYS[1], id}, {KEYS[10], earlierId}}) do
+    local createdAtMs = tonumber(redis.call('HGET', found[1], 'createdAtMs') or 0)
+    local leftMs = createdAtMs + keyMs - now
+    if leftMs > 0 then
+      redis.call('SET', KEYS[6], fingerprint .. ' ' .. found[2], 'PX', string.format('%.0f', math.min(leftMs, keyMs)))
+      return answer('repeated', found[2])
+    end
   end
 end
 if redis.call('EXISTS', KEYS[4]) == 1 then return answer('paused') end
@@ -62,7 +71,7 @@ for index = 7, 9 do
   redis.call('ZADD', KEYS[index], now + window, id)
   redis.call('PEXPIRE', KEYS[index], window)
 end
-redis.call('HSET', KEYS[1], 'id', id, 'status', 'received', 'createdAtMs', string.format('%.0f', now), unpack(ARGV, 11))
+redis.call('HSET', KEYS[1], 'id', id, 'status', 'received', 'createdAtMs', string.format('%.0f', now), unpack(ARGV, 12))
 redis.call('RPUSH', KEYS[2], id)
 if keyMs > 0 then redis.call('SET', KEYS[6], fingerprint .. ' ' .. id, 'PX', keyMs) end
 return answer('accepted')

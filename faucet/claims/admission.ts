@@ -13,6 +13,7 @@ import {
 } from "../../lib/redis-keys.ts";
 import { admitScript } from "./admission-script.ts";
 import { type Claim, parseClaim } from "./claim.ts";
+import type { ClaimIds } from "./claim-ids.ts";
 
 export type ClaimLimits = {
   perAddress: number;
@@ -51,9 +52,11 @@ export function createAdmission({
   limits,
   queueMax,
   idempotencyMs,
+  ids,
   now,
 }: {
   redis: Redis;
+  ids: ClaimIds;
   limits: ClaimLimits;
   queueMax: number;
   idempotencyMs: number;
@@ -66,7 +69,6 @@ export function createAdmission({
 
     /** `affordable`: how many claims of this amount the wallet could pay if none were open. */
     async admit({
-      id,
       address,
       amountWei,
       scope,
@@ -74,7 +76,6 @@ export function createAdmission({
       affordable,
       idempotencyKey,
     }: {
-      id: string;
       address: string;
       amountWei: bigint;
       scope: ClaimScope;
@@ -85,6 +86,8 @@ export function createAdmission({
       const scopeName = `${scope.kind}:${scope.name}`;
       const perScope = scope.kind === "team" ? limits.perTeam : limits.perClient;
       const fingerprint = address.toLowerCase();
+      const nowMs = now?.() ?? Date.now();
+      const { id, earlierId } = ids.of({ scope: scopeName, idempotencyKey, address, nowMs });
       const record = {
         address,
         amountWei: String(amountWei),
@@ -105,6 +108,7 @@ export function createAdmission({
             faucetLimitKey(`address:${fingerprint}`),
             faucetLimitKey(scopeName),
             faucetLimitKey("all"),
+            faucetClaimKey(earlierId),
           ],
           args: [
             now?.() ?? "",
@@ -117,6 +121,7 @@ export function createAdmission({
             idempotencyKey === undefined ? 0 : idempotencyMs,
             fingerprint,
             id,
+            earlierId,
             ...Object.entries(record).flat(),
           ],
         }),
@@ -133,17 +138,19 @@ export function createAdmission({
       return { outcome, claim, standings };
     },
 
-    /** How the faucet stands: claims waiting for a signature, signed ones under way, claims that count today. */
-    async counts() {
-      const [waiting, open, inWindow, pausedSinceMs] = await Promise.all([
-        redis.llen(faucetQueueKey),
-        redis.zcard(faucetOpenKey),
-        redis.zcount(faucetLimitKey("all"), now?.() ?? Date.now(), "+inf"),
-        redis.get(faucetPausedKey),
-      ]);
-      return { waiting, open, inWindow, paused: pausedSinceMs !== null };
-    },
+    counts: () => countClaims({ redis, now }),
   };
+}
+
+/** How the faucet stands: claims waiting for a signature, signed ones under way, claims that count today. */
+export async function countClaims({ redis, now }: { redis: Redis; now?: (() => number) | undefined }) {
+  const [waiting, open, inWindow, pausedSinceMs] = await Promise.all([
+    redis.llen(faucetQueueKey),
+    redis.zcard(faucetOpenKey),
+    redis.zcount(faucetLimitKey("all"), now?.() ?? Date.now(), "+inf"),
+    redis.get(faucetPausedKey),
+  ]);
+  return { waiting, open, inWindow, paused: pausedSinceMs !== null };
 }
 
 const limitNameSchema = z.enum(["address", "scope", "all"]);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 /** `received → signed → broadcast → confirmed | refused`; a claim whose nonce went to another goes back to received. */
@@ -9,11 +8,7 @@ export type Claim = z.output<typeof claimSchema>;
 /** A claim whose transaction is stored. */
 export type SignedClaim = Claim & { nonce: number; raw: string; txHash: string };
 
-/** 16 bytes, as many as the payment's data can carry (payment-data.ts). */
-export function createClaimId(): string {
-  return randomBytes(16).toString("hex");
-}
-
+/** 16 bytes (claim-ids.ts). */
 export const claimIdPattern = /^[0-9a-f]{32}$/;
 
 const wei = z

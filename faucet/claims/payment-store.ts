@@ -100,6 +100,12 @@ export function createPaymentStore({
     waiting: async (most: number) =>
       most === 0 ? [] : read(await redis.lrange(faucetQueueKey, 0, most - 1)),
 
+    /** All of them: as many as `queueMax`. */
+    allWaiting: async () => read(await redis.lrange(faucetQueueKey, 0, -1)),
+
+    /** Claims of an address that count in its limit. */
+    countOf: (address: string) => redis.zcard(faucetLimitKey(`address:${address.toLowerCase()}`)),
+
     /** Claims that are signed and not ended, in the order of their nonces. */
     open: async (): Promise<SignedClaim[]> =>
       (await read(await redis.zrange(faucetOpenKey, "0", "-1"))).filter(isSigned),
@@ -202,7 +208,13 @@ export function createPaymentStore({
       await redis.hset(faucetChainKey, chain);
     },
 
-    async publishWallet(seen: { balanceWei: bigint; height: number; atMs: number }): Promise<void> {
+    /** `waits`: why no payment is made at the moment, in words for everybody; empty where nothing keeps them. */
+    async publishWallet(seen: {
+      balanceWei: bigint;
+      height: number;
+      atMs: number;
+      waits: string;
+    }): Promise<void> {
       await redis.hset(faucetWalletKey, { ...seen, balanceWei: String(seen.balanceWei) });
     },
   };

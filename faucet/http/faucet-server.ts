@@ -8,23 +8,29 @@ import {
 } from "fastify";
 import type { Logger } from "pino";
 import { errorTable } from "../../lib/errors.ts";
+import { createIsOwnHost, notOwnHost } from "../../lib/own-host.ts";
 import { isRedisFailure } from "../../lib/redis-failure.ts";
 import type { Admission, ClaimScope } from "../claims/admission.ts";
 import { claimIdPattern } from "../claims/claim.ts";
 import type { Page } from "../page/page.ts";
 import { isRefusal, type Refusal, refusal } from "../refusal.ts";
 import type { TakeClaim } from "../take-claim.ts";
+import { answerUnreadable } from "./answer-unreadable.ts";
 import { claimView } from "./claim-view.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
-import { formType, isForm, readBody, wrongType } from "./read-body.ts";
-import { sendRefusal, wantsPage } from "./send-refusal.ts";
+import { encodedBody, formType, isEncoded, isForm, readBody, wrongType } from "./read-body.ts";
+import { addCommonHeaders, sendRefusal, wantsPage } from "./send-refusal.ts";
 
 export type FaucetServer = { host: string; port: number; stop(): Promise<void> };
 
 export type FaucetServerOptions = {
   host: string;
   port: number;
+  /** Names that it answers to besides loopback and its address; undefined where it is for everybody, by any name. */
+  hosts: readonly string[] | undefined;
   bodyBytesMax: number;
+  /** For a request to come whole, headers and body. */
+  requestTimeoutMs: number;
   /** In whose name a request claims. */
   scopeOf: (request: FastifyRequest) => ClaimScope | Refusal;
   takeClaim: TakeClaim;
@@ -36,11 +42,13 @@ export type FaucetServerOptions = {
   logger: Logger;
 };
 
-const requestTimeoutMs = 15_000;
+const lateLookMs = 1000;
+/** More than Node takes as headers. */
+const pathLengthMax = 65_536;
 
 /**
  * One listener of the faucet: the public one, which serves people too, or the private one for gateways. They differ in
- * `scopeOf` and `page` only.
+ * `hosts`, `scopeOf` and `page` only.
  * @throws Error where the port is taken.
  */
 export async function startFaucetServer(options: FaucetServerOptions): Promise<FaucetServer> {
@@ -59,23 +67,35 @@ export async function startFaucetServer(options: FaucetServerOptions): Promise<F
 }
 
 function createApp(options: FaucetServerOptions): FastifyInstance {
-  const { bodyBytesMax, page, logger, status, admission } = options;
+  const { bodyBytesMax, requestTimeoutMs, page, logger, status, admission } = options;
   const app = fastify({
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
+    // Node looks for late requests every 30 s and gives headers 60 s, unless it is told otherwise.
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateLookMs },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: () => randomUUID(),
-    routerOptions: { ignoreTrailingSlash: true },
+    // A claim's id of any length is one that there is not.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathLengthMax },
+    frameworkErrors(_error, request, reply) {
+      // No hook runs for these.
+      addCommonHeaders(request, reply);
+      void sendRefusal({ request, reply, page, refused: unreadable });
+    },
+    clientErrorHandler: answerUnreadable,
   });
   app.removeAllContentTypeParsers();
   for (const type of ["application/json", formType]) {
     app.addContentTypeParser(type, { parseAs: "string" }, (_request, text, done) => done(null, text));
   }
-  app.addHook("onSend", async (request, reply) => {
-    reply.headers({ "X-Content-Type-Options": "nosniff", "X-Request-Id": request.id });
-    if (!reply.hasHeader("Cache-Control")) reply.header("Cache-Control", "no-store");
-  });
+  if (options.hosts !== undefined) {
+    const isOwnHost = createIsOwnHost({ hosts: options.hosts });
+    app.addHook("onRequest", async (request, reply) => {
+      if (!isOwnHost(request.raw)) return sendRefusal({ request, reply, page, refused: foreignHost });
+    });
+  }
+  app.addHook("onSend", async (request, reply) => addCommonHeaders(request, reply));
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = knownErrors[error.code];
     if (known !== undefined) return sendRefusal({ request, reply, page, refused: known(bodyBytesMax) });
@@ -128,7 +148,11 @@ async function handleClaim({
   const scope = scopeOf(request);
   if (isRefusal(scope)) return sendRefusal({ request, reply, page, refused: scope });
   const contentType = request.headers["content-type"] ?? "";
-  const read = isCrossSite(request) ? crossSite : readBody({ text: request.body, contentType });
+  const read = isCrossSite(request)
+    ? crossSite
+    : isEncoded(request.headers["content-encoding"])
+      ? encodedBody
+      : readBody({ text: request.body, contentType });
   const refuse = (refused: Refusal) =>
     sendRefusal({
       request,
@@ -190,6 +214,7 @@ const away = refusal(
   },
 );
 const internal = refusal("internal_error", "Something went wrong on our side");
+const foreignHost = refusal("forbidden", `${notOwnHost} (private.hosts)`);
 const unreadable = refusal("invalid_params", "The request cannot be read");
 const crossSite = refusal("forbidden", "Forms of other sites cannot claim; use the faucet's own page");
 

@@ -5,6 +5,12 @@ import type { Page } from "../page/page.ts";
 import type { Refusal } from "../refusal.ts";
 import { rateLimitHeaders, seconds } from "./rate-limit-headers.ts";
 
+/** What every answer has. */
+export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ "X-Content-Type-Options": "nosniff", "X-Request-Id": request.id });
+  if (!reply.hasHeader("Cache-Control")) reply.header("Cache-Control", "no-store");
+}
+
 /** Answers with a problem document, or with the page for a person. */
 export async function sendRefusal({
   request,

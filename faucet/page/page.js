@@ -8,6 +8,8 @@
  */
 
 const pollMs = 1000;
+/** A claim that waits for long, in an outage say, is asked for ever less often. */
+const pollMaxMs = 15_000;
 const walletWithinMs = 500;
 
 /** @type {Provider | undefined} */
@@ -66,15 +68,24 @@ function accepted(claim) {
 
 /** Asks until the claim has ended, or until another one is followed. @param {string} id */
 async function follow(id) {
-  while (card.dataset["id"] === id && isOpen(card.dataset["status"])) {
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  for (let waitMs = pollMs; card.dataset["id"] === id && isOpen(card.dataset["status"]); waitMs *= 1.1) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, pollMaxMs)));
     try {
       const response = await fetch(`/claims/${id}`, { headers: { Accept: "application/json" } });
+      if (response.status === 404) return vanished();
       if (response.ok) show((await response.json()).claim);
     } catch {
       // The next question may be answered.
     }
   }
+}
+
+/** The faucet has lost the claim. Its key is kept: claimed again it is the same claim, and paid once. */
+function vanished() {
+  card.dataset["id"] = "";
+  const outcome = byId("outcome");
+  outcome.dataset["kind"] = "bad";
+  setText(outcome, "The faucet does not know this claim any more. Claim again: you will not be paid twice.");
 }
 
 /** @param {Claim} claim */

@@ -76,7 +76,7 @@ function formCard({ status, address = "", error = "" }: PageContent): Html {
             <h2 id="form-title">Claim</h2>
             <form id="form" method="post" action="/claim" novalidate>
               <label for="address">Your address</label>
-              <input id="address" name="address" value="${address}" placeholder="0x…" required maxlength="42" spellcheck="false"
+              <input id="address" name="address" value="${address}" placeholder="0x…" required spellcheck="false"
                 autocomplete="off" autocapitalize="off" aria-describedby="address-hint error"${error === "" ? "" : html` aria-invalid="true"`}>
               <div class="elsewhere" aria-hidden="true">
                 <label for="website">Leave this empty</label>
@@ -158,8 +158,9 @@ function statusCard(status: StatusView): Html {
           </section>`;
 }
 
-function stateInWords({ paused, balance, amount }: StatusView): string {
+function stateInWords({ paused, balance, amount, paymentsWait }: StatusView): string {
   if (paused) return "Paused by its operators";
+  if (paymentsWait !== null) return "Claims wait: the network's fee is too high at the moment";
   if (balance === null) return "Looking at the chain";
   return BigInt(balance) < BigInt(amount) ? "Empty until it is refilled" : "Open";
 }

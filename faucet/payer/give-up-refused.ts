@@ -3,7 +3,7 @@ import type { Round } from "./payer-context.ts";
 
 /**
  * Gives up the claim whose nonce is the next one on the chain, where nodes have refused its transaction for
- * `giveUpAfterMs` although the wallet has the funds. Its bytes are out, so that its nonce may not go to another claim,
+ * `giveUpAfterMs`, in new blocks too, although the wallet has the funds and the base fee is within its price. Its bytes are out, so that its nonce may not go to another claim,
  * and it may still be mined: a transaction that pays nobody is offered at the nonce instead, and which of the two is
  * mined there decides whether the claim ends as confirmed or as refused.
  */
@@ -17,6 +17,7 @@ export async function giveUpRefused(
   const { snapshot, wallet, store, fence, giveUpAfterMs, logger } = round;
   const claim = open.find(({ nonce }) => nonce === snapshot.nonce);
   if (claim === undefined || claim.givenUp !== undefined) return;
+  if (snapshot.baseFeeWei > wallet.maxFeePerGasWei) return;
   if (refusedForMs(round, claim) < giveUpAfterMs) return;
   if (snapshot.balanceWei < claim.amountWei + wallet.feeMaxWei) return;
   if (!(await store.giveUp(fence, claim, { reason: "The network does not take the transaction" }))) return;

@@ -23,7 +23,21 @@ export async function lookThrough(
     if (mined.minedAtMs + round.windowMs < round.now()) break;
     if (await restorePayment(round, mined)) restored += 1;
   }
+  if (restored > 0) await refusePaidAlready(round);
   return { complete: true, restored };
+}
+
+/**
+ * Between a loss of Redis and the look at the chain, an address that was paid could claim anew: such a claim ends here,
+ * unsigned.
+ */
+async function refusePaidAlready({ store, fence, perAddress, metrics, logger }: Round): Promise<void> {
+  for (const claim of (await store.allWaiting()).toReversed()) {
+    if ((await store.countOf(claim.address)) <= perAddress) continue;
+    if (!(await store.refuse(fence, claim, { reason: "The address had its claim already" }))) continue;
+    metrics.ended.inc({ status: "refused" });
+    logger.warn({ claim: claim.id }, "a claim for an address that was paid before Redis lost its claim");
+  }
 }
 
 /** Writes a payment that was found on the chain into Redis. `false` where it is none, or known already. */

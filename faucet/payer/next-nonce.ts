@@ -3,6 +3,8 @@ import type { Round } from "./payer-context.ts";
 
 /** How long transactions of the wallet that Redis does not know are waited for to be mined, and a node that can tell. */
 const patienceMs = 30_000;
+/** New blocks that have to be without them: while the chain stands still nothing is mined, however long. */
+const patienceBlocks = 3;
 
 /**
  * Finds the nonce of the next signature: the one that Redis holds, unless the chain is further, because somebody else
@@ -17,9 +19,9 @@ export function createNextNonce({ now }: { now: () => number }) {
   async function first(round: Round): Promise<number | undefined> {
     const { chain, store, fence, snapshot, logger } = round;
     // What waits in a pool was sent by a faucet whose Redis is lost: signed once more, its nonce would replace it.
-    if ((await chain.pendingNonce()) > snapshot.nonce && look.isLeft()) return undefined;
+    if ((await chain.pendingNonce()) > snapshot.nonce && look.isLeft(round)) return undefined;
     const { complete, restored } = await lookThrough(round, { from: 0, before: snapshot.nonce });
-    if (!complete && look.isLeft()) return undefined;
+    if (!complete && look.isLeft(round)) return undefined;
     if (!complete) {
       logger.warn(
         "the node cannot tell all payments of the last day: some addresses may claim again too early",
@@ -37,7 +39,7 @@ export function createNextNonce({ now }: { now: () => number }) {
   async function further(round: Round, known: number): Promise<number | undefined> {
     const { store, fence, snapshot, logger, metrics } = round;
     const { complete, restored } = await lookThrough(round, { from: known, before: snapshot.nonce });
-    if (!complete && look.isLeft()) return undefined;
+    if (!complete && look.isLeft(round)) return undefined;
     if (!(await store.moveNonce(fence, { from: known, to: snapshot.nonce }))) return undefined;
     const outside = snapshot.nonce - known - restored;
     metrics.outsideNonces.inc(outside);
@@ -63,24 +65,24 @@ export function createNextNonce({ now }: { now: () => number }) {
      * Whether `nonce` may be signed. Not while the node holds a transaction at it: somebody else sent it, or a faucet whose
      * Redis has lost the signature, and once it is mined `find` tells which. One that is never mined is replaced in the end.
      */
-    async isFree({ chain }: Round, nonce: number): Promise<boolean> {
-      if ((await chain.pendingNonce()) > nonce && pool.isLeft()) return false;
+    async isFree(round: Round, nonce: number): Promise<boolean> {
+      if ((await round.chain.pendingNonce()) > nonce && pool.isLeft(round)) return false;
       pool.renew();
       return true;
     },
   };
 }
 
-/** Patience that begins when it is first asked for, and lasts `patienceMs`. */
+/** Patience that begins when it is first asked for, and lasts `patienceMs` and `patienceBlocks`. */
 function createPatience({ now }: { now: () => number }) {
-  let sinceMs: number | undefined;
+  let since: { atMs: number; height: number } | undefined;
   return {
-    isLeft(): boolean {
-      sinceMs ??= now();
-      return now() - sinceMs < patienceMs;
+    isLeft({ snapshot: { height } }: Pick<Round, "snapshot">): boolean {
+      since ??= { atMs: now(), height };
+      return now() - since.atMs < patienceMs || height < since.height + patienceBlocks;
     },
     renew(): void {
-      sinceMs = undefined;
+      since = undefined;
     },
   };
 }

@@ -27,11 +27,17 @@ export type PayerContext = {
   /** For how long a node may refuse a payment before its claim is given up. */
   giveUpAfterMs: number;
   windowMs: number;
+  /** Claims an address in each window. */
+  perAddress: number;
   metrics: FaucetMetrics;
   logger: Logger;
   now: () => number;
   atPoint: (point: PayPoint) => void | Promise<void>;
 };
+
+/** Said to operators, and to everybody in `GET /status`. */
+export const baseFeeTooHigh =
+  "the network's base fee is above what the faucet pays (fees.maxFeePerGasGwei): payments wait until it falls";
 
 /** One look at Redis and the chain, by the replica that holds this fencing number. */
 export type Round = PayerContext & { fence: string; snapshot: WalletSnapshot };

@@ -3,7 +3,7 @@ import { giveUpRefused } from "./give-up-refused.ts";
 import type { Leader } from "./leader.ts";
 import { createNextNonce } from "./next-nonce.ts";
 import { createOffers } from "./offer.ts";
-import type { PayerContext, Round } from "./payer-context.ts";
+import { baseFeeTooHigh, type PayerContext, type Round } from "./payer-context.ts";
 import { settle } from "./settle.ts";
 import { signWaiting } from "./sign-waiting.ts";
 
@@ -64,17 +64,20 @@ export function startPayer({
     if (bound !== undefined && !isBoundTo(bound, context)) {
       return ["Redis has been given to another chain or wallet: this replica pays nothing any more"];
     }
-    await store.publishWallet({ balanceWei: snapshot.balanceWei, height: snapshot.height, atMs: now() });
+    const { balanceWei, height } = snapshot;
+    await store.publishWallet({ balanceWei, height, atMs: now(), waits: feeProblem(round)[0] ?? "" });
     const nonce = await nextNonce.find(round);
     if (nonce === undefined) return ["the wallet's transactions on the chain are being looked through"];
     await reopenForgotten(round);
 
     const open = await settle(round, await store.open());
     const offered = await offers.offer(round, open);
-    if (offered.refused !== undefined) {
+    if (offered.problem !== undefined) {
       await giveUpRefused(round, { open, refusedForMs: offers.refusedForMs });
-      return [`the node refuses a payment: ${offered.refused}`];
+      return [...feeProblem(round), offered.problem];
     }
+    // What nodes hold or take is mined once the base fee falls; further payments would only fill their pools.
+    if (feeProblem(round).length > 0) return feeProblem(round);
     const { signed, hindrance } = await signWaiting(round, {
       open,
       firstNonce: nonce,
@@ -147,6 +150,11 @@ export function startPayer({
       await leader.release().catch(() => {});
     },
   };
+}
+
+/** A base fee above what payments offer is no fault of theirs: it passes. */
+function feeProblem({ snapshot: { baseFeeWei }, wallet: { maxFeePerGasWei } }: Round): string[] {
+  return baseFeeWei > maxFeePerGasWei ? [baseFeeTooHigh] : [];
 }
 
 function isBoundTo(

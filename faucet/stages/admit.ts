@@ -1,6 +1,5 @@
 import type { ErrorCondition } from "../../lib/errors.ts";
 import type { Admission, AdmitResult, ClaimScope } from "../claims/admission.ts";
-import { createClaimId } from "../claims/claim.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 
 export type Admitted = Extract<AdmitResult, { outcome: "accepted" | "repeated" }>;
@@ -21,7 +20,7 @@ export async function admit({
   affordable: number;
   idempotencyKey: string | undefined;
 }): Promise<Admitted | Refusal> {
-  const result = await admission.admit({ ...claim, id: createClaimId() });
+  const result = await admission.admit(claim);
   const { standings } = result;
   const refuse = (refused: ErrorCondition, detail: string, retryAfterMs?: number) =>
     refusal(refused, detail, { standings, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });

@@ -1,0 +1,61 @@
+import type { Redis } from "ioredis";
+import { z } from "zod";
+import { defineScript, runScript } from "../../lib/key-store/run-script.ts";
+import { faucetRefusalsKey } from "../../lib/redis-keys.ts";
+import { type Refusal, refusal } from "../refusal.ts";
+import type { ClaimScope } from "./admission.ts";
+
+export type Attempts = ReturnType<typeof createAttempts>;
+
+/** KEYS counter. ARGV most, window in ms. Answers 0, or the milliseconds until there is room again. */
+const beginScript = defineScript(`
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+if count <= tonumber(ARGV[1]) then return 0 end
+redis.call('DECR', KEYS[1])
+return math.max(1, redis.call('PTTL', KEYS[1]))
+`);
+
+/** KEYS counter. The window may have ended since. */
+const giveBackScript = defineScript(`
+if tonumber(redis.call('GET', KEYS[1]) or 0) > 0 then redis.call('DECR', KEYS[1]) end
+return 0
+`);
+
+/**
+ * How often a client or a team may be refused in a window: without it somebody could ask for one address after the other
+ * and read the allowlist out of the answers. An attempt counts from its beginning, so that many at once are no way around,
+ * and is given back where the claim is accepted or the faucet itself cannot take it.
+ */
+export function createAttempts({
+  redis,
+  refusals,
+  windowMs,
+}: {
+  redis: Redis;
+  /** Most in a window. */
+  refusals: number;
+  windowMs: number;
+}) {
+  return {
+    async begin({ kind, name }: ClaimScope): Promise<{ giveBack(): Promise<void> } | Refusal> {
+      const keys = [faucetRefusalsKey(`${kind}:${name}`)];
+      const waitMs = z
+        .number()
+        .parse(await runScript({ redis, script: beginScript, keys, args: [refusals, windowMs] }));
+      if (waitMs > 0) return refusal("rate_limited", texts[kind], { retryAfterMs: waitMs });
+      return {
+        async giveBack() {
+          // Where Redis is gone by now, the counter ends by itself in a minute.
+          await runScript({ redis, script: giveBackScript, keys, args: [] }).catch(() => {});
+        },
+      };
+    },
+  };
+}
+
+const texts = {
+  client:
+    "Too many claims from your network address were refused; Retry-After tells when the next is possible",
+  team: "Too many claims of the team were refused; Retry-After tells when the next is possible",
+};

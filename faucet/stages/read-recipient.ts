@@ -1,0 +1,11 @@
+import { readAddress } from "../allowlist/claim-address.ts";
+import { type Refusal, refusal } from "../refusal.ts";
+
+/** Who is to be paid: an address with its checksum. */
+export function readRecipient(address: unknown): { address: string } | Refusal {
+  const read = readAddress(address);
+  if ("address" in read) return read;
+  return refusal("invalid_params", `The claim cannot be read: ${read.wrong}`, {
+    errors: [{ pointer: "/address", message: read.wrong }],
+  });
+}
