@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { upstreamsText } from "../../gateway/named-upstreams.ts";
 import type { NetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
 import { planNetwork } from "../../genesis/network-files.ts";
@@ -8,6 +9,7 @@ import { bringUp } from "../network/bring-up.ts";
 import { type NativeNodes, openNativeNodes } from "../network/native/native-nodes.ts";
 import type { Nodes } from "../network/nodes.ts";
 import { createPlainProgress } from "../network/output/progress-view.ts";
+import { createNodeChoice } from "./node-choice.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
 /**
@@ -32,7 +34,7 @@ export function besuService({ config }: { config: NetworkConfig }): Service {
       const nodes = await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env });
       const { guarded, stop } = guardNodes({ nodes, guard: context.guard });
       // Those that are left of a start that was killed: one that kept running may be in a long round.
-      await stop();
+      await Promise.all(nodes.list.map(({ name }) => nodes.stop(name)));
       onStop(stop);
       const progress = createPlainProgress({ write: (text) => childLine("besu", text.trimEnd()) });
       const names = nodes.list.map(({ name }) => name);
@@ -41,10 +43,21 @@ export function besuService({ config }: { config: NetworkConfig }): Service {
       childLine("besu", `block ${up.height} after ${Math.round(up.tookMs / 1000)} s; to see how they are:`);
       childLine("besu", `npm run network -- status --native --folder ${folder}`);
       const rpcUrls = nodes.list.map(({ rpcUrl }) => rpcUrl);
-      const [first = ""] = rpcUrls;
-      addresses.chain = first;
-      addresses.chainWebSocket = portAfter(first);
-      addresses.upstreams = rpcUrls.join();
+      const [first, ...others] = nodes.list.map(({ name, rpcUrl }) => ({
+        name,
+        url: rpcUrl,
+        webSocketUrl: portAfter(rpcUrl),
+      }));
+      if (first === undefined) return { failed: `there are no validators in ${folder}` };
+      const choice = createNodeChoice({
+        nodes: [first, ...others],
+        say: (text) => childLine("besu", `internal RPC and faucet: ${text}`),
+      });
+      onStop(choice.stop);
+      addresses.chain = first.url;
+      addresses.chainWebSocket = first.webSocketUrl;
+      addresses.chainNode = choice.current;
+      addresses.upstreams = upstreamsText(nodes.list.map(({ name, rpcUrl: url }) => ({ name, url })));
       return { rows: rowsOf({ rpcUrls, folder }) };
     },
   };
@@ -68,28 +81,51 @@ async function makeNetwork({
   return undefined;
 }
 
+/** How often it is looked whether a validator runs as another process by now. */
+const lookEveryMs = 500;
+
 /** Validators have groups of their own and outlive who started them: each is guarded as soon as it runs. */
 function guardNodes({ nodes, guard }: { nodes: NativeNodes; guard: ServiceContext["guard"] }): {
   guarded: Nodes;
   stop: () => Promise<void>;
 } {
-  const ended = new Set<() => void>();
+  let stopped = false;
+  const guardedPids = new Map<string, { pid: number; letGo: () => void }>();
+
+  async function guardNow(name: string): Promise<void> {
+    const pid = await nodes.pidOf(name);
+    const before = guardedPids.get(name);
+    if (stopped || pid === undefined || pid === before?.pid) return;
+    before?.letGo();
+    guardedPids.set(name, { pid, letGo: guard({ name, pid }) });
+  }
+
+  // The command line (npm run network) may restart one, whose process is another then.
+  let looking = Promise.resolve();
+  const timer = setInterval(() => {
+    looking = looking.then(async () => {
+      for (const { name } of nodes.list) await guardNow(name);
+    });
+  }, lookEveryMs);
+  timer.unref();
   return {
     guarded: {
       ...nodes,
       async start(names) {
         for (const name of names) {
           const failure = await nodes.start([name]);
-          const pid = await nodes.pidOf(name);
-          if (pid !== undefined) ended.add(guard({ name, pid }));
+          await guardNow(name);
           if (failure !== undefined) return failure;
         }
         return undefined;
       },
     },
     async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await looking;
       await Promise.all(nodes.list.map(({ name }) => nodes.stop(name)));
-      for (const letGo of ended) letGo();
+      for (const { letGo } of guardedPids.values()) letGo();
     },
   };
 }

@@ -7,10 +7,12 @@ import { processIdentity } from "./process-identity.ts";
 /** anvil, or validators of Besu. */
 export type ChainKind = "anvil" | "besu";
 
+/** A Redis's data, and the file in which its address is written while it runs. */
+export type RedisFolder = { folder: string; urlFile: string };
+
 export type DataFolder = {
-  readonly redis: string;
-  /** Where the address of the running Redis is written. */
-  readonly redisUrlFile: string;
+  readonly redis: RedisFolder;
+  readonly faucetRedis: RedisFolder;
   readonly chain: string;
   /** Remembers a child, so that a later start waits for it where this one was killed. */
   remember(child: { name: string; pid: number }): void;
@@ -23,8 +25,8 @@ export type DataFolder = {
  * Redis of its own, since what is in it (claims, the network's genesis hash) belongs to one chain.
  */
 const ownFolders = {
-  anvil: { redis: "redis", chain: "anvil" },
-  besu: { redis: "besu/redis", chain: "besu/network" },
+  anvil: { redis: "redis", faucetRedis: "redis-faucet", chain: "anvil" },
+  besu: { redis: "besu/redis", faucetRedis: "besu/redis-faucet", chain: "besu/network" },
 } as const;
 /** A killed start's children are stopped by the watcher; that long a new start waits for it. */
 const orphansWithinMs = 15_000;
@@ -59,7 +61,12 @@ export async function openDataFolder({
   const refused = await whoRuns({ file, folder, say });
   if (refused !== undefined) return { refused };
 
-  const [redis, chain] = [join(folder, ownFolders[kind].redis), join(folder, ownFolders[kind].chain)];
+  const own = ownFolders[kind];
+  const [redis, faucetRedis, chain] = [
+    join(folder, own.redis),
+    join(folder, own.faucetRedis),
+    join(folder, own.chain),
+  ];
   const owner = { name: "npm start", pid, identity: (await processIdentity(pid)) ?? "" };
   const running: Running = { owner, children: [] };
   await rm(file, { force: true });
@@ -69,7 +76,7 @@ export async function openDataFolder({
   );
   if (!taken) return { refused: `another npm start has just begun here (${file})` };
   if (reset) {
-    await Promise.all([redis, chain].map((path) => rm(path, { recursive: true, force: true })));
+    await Promise.all([redis, faucetRedis, chain].map((path) => rm(path, { recursive: true, force: true })));
   }
   let written = Promise.resolve();
   const add = async (child: { name: string; pid: number }) => {
@@ -77,12 +84,14 @@ export async function openDataFolder({
     await writeFile(`${file}.new`, JSON.stringify(running));
     await rename(`${file}.new`, file);
   };
-  const redisUrlFile = join(folder, "redis", "url");
-  const folders = [redis, chain, dirname(redisUrlFile)];
+  // Command lines look there, whichever chain it is.
+  const urlFile = join(folder, "redis", "url");
+  const faucetUrlFile = join(folder, "redis-faucet", "url");
+  const folders = [redis, faucetRedis, chain, dirname(urlFile), dirname(faucetUrlFile)];
   await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
   return {
-    redis,
-    redisUrlFile,
+    redis: { folder: redis, urlFile },
+    faucetRedis: { folder: faucetRedis, urlFile: faucetUrlFile },
     chain,
     remember({ name, pid }) {
       written = written

@@ -8,7 +8,7 @@ import type { Service } from "./service.ts";
 const endWithinMs = 10_000;
 
 /**
- * The faucet, which asks the chain's node directly, and to whose private listener the gateway passes claims on.
+ * The faucet, which asks the chain's node directly (of several, by the internal RPC), and to whose private listener the gateway passes claims on.
  * @throws ConfigError where its file cannot be used, or names a Redis or a node of its own.
  */
 export function faucetService({
@@ -37,8 +37,10 @@ export function faucetService({
     isTls: false,
     ops: config.ops,
     args: isNewChain ? ["--adopt-chain"] : [],
-    env: ({ chain }) => ({
-      FAUCET_UPSTREAM: chain,
+    env: ({ chain, chainNode, internalRpc, faucetRedis }) => ({
+      REDIS_URL: faucetRedis,
+      // Of several nodes the one that answers: with one of its own, claims would wait while that is down.
+      FAUCET_UPSTREAM: chainNode === undefined ? chain : (internalRpc ?? chain),
       FAUCET_WALLET_RPC: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
     }),
     endWithinMs,

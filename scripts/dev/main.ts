@@ -15,7 +15,7 @@ import { createOutput } from "./output.ts";
 import { processService } from "./process-service.ts";
 import { proxyService } from "./proxy-service.ts";
 import { reachableUrl } from "./reachable-url.ts";
-import { redisService } from "./redis-service.ts";
+import { redisServices } from "./redis-service.ts";
 import { runDev } from "./run-dev.ts";
 import type { Service } from "./service.ts";
 import { createTable } from "./table.ts";
@@ -54,7 +54,7 @@ async function start(options: DevOptions): Promise<void> {
 
   const run = runDev({
     services: [
-      redisService({ givenUrl }),
+      ...redisServices({ givenUrl }),
       chain,
       ...internalRpcOf({ config, port: chainPort }),
       faucet,
@@ -144,9 +144,12 @@ function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }
       port,
       portOption: "--chain-port",
       note: "(the chain, without a key)",
-      start({ addresses: { chain, chainWebSocket }, logger }) {
+      async start({ addresses, logger }) {
+        const { chain, chainWebSocket: nodeWebSocketUrl, chainNode: node } = addresses;
         if (chain === undefined) throw new Error("there is no dev chain");
-        return startInternalRpc({ port, nodeUrl: chain, nodeWebSocketUrl: chainWebSocket }, { logger });
+        const rpc = await startInternalRpc({ port, nodeUrl: chain, nodeWebSocketUrl, node }, { logger });
+        addresses.internalRpc = rpc.url;
+        return rpc;
       },
     }),
   ];
@@ -180,7 +183,10 @@ function readUsableConfig(file: string): GatewayConfig {
   const standIns = { REDIS_URL: "redis://set-by-npm-start", UPSTREAMS: "http://set-by-npm-start" };
   try {
     const config = readGatewayConfig({ file, env: { ...process.env, ...standIns } });
-    if (config.redis !== standIns.REDIS_URL || config.upstreams.join() !== standIns.UPSTREAMS) {
+    if (
+      config.redis !== standIns.REDIS_URL ||
+      config.upstreams.map(({ url }) => url).join() !== standIns.UPSTREAMS
+    ) {
       refuse(
         `${resolve(file)} names a Redis or validators of its own. npm start puts its own in their place and needs\n` +
           `  redis: \${REDIS_URL}\n  upstreams: \${UPSTREAMS}\n` +

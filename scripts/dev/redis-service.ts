@@ -7,13 +7,20 @@ const endWithinMs = 2000;
 /** Packages that are being unpacked are better not broken off. */
 const installEndWithinMs = 8000;
 
-/** A private Redis on a free port with its data in `.data`, or the one that `REDIS_URL` names. */
-export function redisService({ givenUrl }: { givenUrl: string | undefined }): Service {
-  return {
-    name: "redis",
+/**
+ * Private Redis servers on free ports with their data in `.data`, or the one that `REDIS_URL` names for both. As in
+ * containers the faucet has one of its own, where each write waits for the disk: a lost claim is lost for good, while the
+ * gateway's limits would only be slow.
+ */
+export function redisServices({ givenUrl }: { givenUrl: string | undefined }): Service[] {
+  if (givenUrl !== undefined) {
+    return [{ name: "redis", ports: [], start: (context) => useGiven({ url: givenUrl, context }) }];
+  }
+  return (["redis", "redis-faucet"] as const).map((name) => ({
+    name,
     ports: [],
-    start: (context) => (givenUrl === undefined ? startOwn(context) : useGiven({ url: givenUrl, context })),
-  };
+    start: (context) => startOwn({ name, context }),
+  }));
 }
 
 async function useGiven({
@@ -28,34 +35,43 @@ async function useGiven({
   if ("failed" in answer)
     return { failed: `REDIS_URL names ${shown}, which does not answer: ${answer.failed}` };
   context.say(`REDIS_URL is set: ${shown} is used, and no Redis is started.`);
-  context.addresses.redis = url;
+  Object.assign(context.addresses, { redis: url, faucetRedis: url });
   return { rows: [{ name: "redis", address: shown, data: "its own (REDIS_URL)" }] };
 }
 
-async function startOwn(context: ServiceContext): Promise<StartedService | { failed: string }> {
+async function startOwn({
+  name,
+  context,
+}: {
+  name: "redis" | "redis-faucet";
+  context: ServiceContext;
+}): Promise<StartedService | { failed: string }> {
   const { env, data, childLine, adopt, onStop } = context;
+  const isOfFaucet = name === "redis-faucet";
+  const { folder, urlFile } = isOfFaucet ? data.faucetRedis : data.redis;
   const found = await findRedis({
     env,
     onLine: childLine,
     onChild: (child) => onStop(async () => void (await child.stop({ withinMs: installEndWithinMs }))),
   });
   if ("missing" in found) return { failed: found.missing };
-  const folder = data.redis;
   const redis = await startRedis({
+    name,
     program: found.program,
     env,
     folder,
+    appendfsync: isOfFaucet ? "always" : "everysec",
     onLine: (line) => {
-      if (tells(line)) childLine("redis", line);
+      if (tells(line)) childLine(name, line);
     },
     onChild: (child) => adopt(child, { endWithinMs }),
   });
   if ("failed" in redis) return redis;
-  // Where `npm run keys` looks for the Redis of a running npm start.
-  await writeFile(data.redisUrlFile, `${redis.url}\n`);
-  onStop(() => rm(data.redisUrlFile, { force: true }));
-  context.addresses.redis = redis.url;
-  return { rows: [{ name: "redis", address: redis.url, data: folder }], child: redis.child };
+  // Where `npm run keys` and `npm run faucet` look for the Redis of a running npm start.
+  await writeFile(urlFile, `${redis.url}\n`);
+  onStop(() => rm(urlFile, { force: true }));
+  context.addresses[isOfFaucet ? "faucetRedis" : "redis"] = redis.url;
+  return { rows: [{ name, address: redis.url, data: folder }], child: redis.child };
 }
 
 /** Redis tells as a warning what is none to who runs it here: its start and end, and a kernel setting for large ones. */

@@ -26,10 +26,16 @@ export type ServiceContext = {
   /** Addresses that services started before have put here for those after them. */
   addresses: {
     redis?: string;
+    /** Where the faucet keeps its claims. */
+    faucetRedis?: string;
     /** One node's JSON-RPC over HTTP. */
     chain?: string;
     /** And over WebSockets, where that is another port. */
     chainWebSocket?: string;
+    /** Where there are several nodes: the one that answers right now. */
+    chainNode?: () => { url: string; webSocketUrl: string };
+    /** The internal RPC, which asks that one. */
+    internalRpc?: string;
     /** What the gateway asks: every node's, with commas. */
     upstreams?: string;
     /** The faucet's private listener. */

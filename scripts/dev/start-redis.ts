@@ -6,10 +6,14 @@ import { type Child, runChild } from "./run-child.ts";
 export type RunningRedis = { url: string; port: number; child: Child };
 
 export type RedisOptions = {
+  /** By which it is told from others; "redis" unless there are several. */
+  name?: string;
   program: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Where its append-only file lives; "none" keeps nothing on disk. */
   folder: string | "none";
+  /** Whether each write waits for the disk ("always"), or at most a second's are lost in a crash. */
+  appendfsync?: "everysec" | "always";
   /** Only for one that was there before; otherwise a free one is taken. */
   port?: number;
   onLine: (line: string) => void;
@@ -24,8 +28,8 @@ const readyWithinMs = 60_000;
 const askTimeoutMs = 2000;
 
 /**
- * Starts a Redis of our own on loopback. It resumes what `folder` holds, loses at most a second's writes when it is
- * killed (`appendfsync everysec`), and refuses writes rather than dropping keys when memory is short (`noeviction`).
+ * Starts a Redis of our own on loopback. It resumes what `folder` holds, loses at most what `appendfsync` allows when it
+ * is killed, and refuses writes rather than dropping keys when memory is short (`noeviction`).
  *
  * @returns the running server, or why it could not be started.
  */
@@ -40,17 +44,19 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
 }
 
 async function startOnce({
+  name = "redis",
   program,
   env,
   folder,
+  appendfsync = "everysec",
   port,
   onLine,
   onChild,
 }: RedisOptions & { port: number }): Promise<RunningRedis | { failed: string }> {
   const child = await runChild({
-    name: "redis",
+    name,
     program,
-    args: redisArguments({ port, folder }),
+    args: redisArguments({ port, folder, appendfsync }),
     env,
     onLine,
   });
@@ -91,12 +97,16 @@ export async function askRedis(url: string): Promise<{ info: string } | { failed
   }
 }
 
-function redisArguments({ port, folder }: { port: number; folder: string | "none" }): string[] {
+function redisArguments({
+  port,
+  folder,
+  appendfsync,
+}: Required<Pick<RedisOptions, "port" | "folder" | "appendfsync">>): string[] {
   return [
     ...["--port", String(port), "--bind", "127.0.0.1", "--daemonize", "no", "--supervised", "no"],
     ...["--save", "", "--maxmemory-policy", "noeviction", "--loglevel", "warning", "--logfile", ""],
     ...(folder === "none"
       ? ["--appendonly", "no"]
-      : ["--dir", folder, "--appendonly", "yes", "--appendfsync", "everysec"]),
+      : ["--dir", folder, "--appendonly", "yes", "--appendfsync", appendfsync]),
   ];
 }

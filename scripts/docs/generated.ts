@@ -1,10 +1,14 @@
 import type { Registry } from "prom-client";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
+import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
+import { registerIntakeMetrics } from "../../gateway/http/intake-metrics.ts";
 import { registerTlsMetrics } from "../../gateway/http/tls-metrics.ts";
+import { registerKeyMetrics } from "../../gateway/key-metrics.ts";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { registerMemoryMetrics } from "../../gateway/memory/memory-metrics.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
+import { registerTraceMetrics } from "../../gateway/traces/trace-metrics.ts";
 import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { registerSocketMetrics } from "../../gateway/websocket/socket-metrics.ts";
@@ -67,6 +71,13 @@ export function gatewayRegistry(): Registry {
   const state = () => ({ answers: true, since: 0, reason: undefined });
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });
+  const lookUps = { found: 0, unknown: 0, failed: 0, remembered: 0, bounded: 0, refused: 0 };
+  registerKeyMetrics({ registry, keys: { loss: () => undefined, stats: () => lookUps } });
+  registerIntakeMetrics({
+    registry,
+    slots: { count: () => 0, lost: () => new Map() },
+    budget: { reading: () => 0, heldBytes: () => 0, dropped: () => new Map() },
+  });
   registerTlsMetrics({ registry, certificate: () => undefined });
   const classStats = { hits: 0, misses: 0, joins: 0, entries: 0, bytes: 0 };
   registerMemoryMetrics({ registry, memory: { stats: () => ({ head: classStats, forever: classStats }) } });
@@ -75,15 +86,33 @@ export function gatewayRegistry(): Registry {
     head: {
       announced: () => undefined,
       isStalled: () => false,
+      newsAgeMs: () => 0,
       epoch: () => ({ number: 1, genesisHash: undefined, startedAt: 0 }),
       status: () => [],
+      differences: () => ({ outside: [], waiting: [] }),
     },
   });
-  registerPoolMetrics({ registry, members: [], dispatcher: { lanes: [] } });
+  registerPoolMetrics({
+    registry,
+    members: [],
+    dispatcher: { lanes: [] },
+    receiving: { heldBytes: () => 0, refused: () => 0 },
+  });
+  registerAnswerMetrics({
+    registry,
+    answerBudget: { heldBytes: () => 0, keysHolding: () => 0, refused: () => 0 },
+    readers: { closed: () => 0 },
+  });
+  registerTraceMetrics({
+    registry,
+    deadly: { stats: () => ({ noted: 0, struck: 0, known: 0 }) },
+    traces: { stats: () => ({ running: 0, waiting: 0 }) },
+    healthyNodes: () => 0,
+  });
   registerSocketMetrics({
     registry,
     sockets: { count: () => 0, ended: () => new Map() },
-    hub: { count: () => 0, notificationsSent: () => 0 },
+    hub: { count: () => 0, logValues: () => 0, notificationsSent: () => 0 },
   });
   return registry;
 }

@@ -4,8 +4,9 @@ import type { Values } from "../../lib/command-line/command.ts";
 import { type OpenedRedis, openRedisOf, redisOptions } from "../keys/open-redis-of.ts";
 
 const file = "config/faucet.yaml";
+const owner = "faucet";
 
-export const commonOptions = redisOptions({ name: "the faucet", file });
+export const commonOptions = redisOptions({ name: "the faucet", file, owner });
 
 export type Context = OpenedRedis<FaucetConfig> & { allowlist: AllowlistStore };
 
@@ -19,6 +20,7 @@ export async function openContext(asked: {
     ...asked,
     name: "tollgate-faucet-command",
     file,
+    owner,
     readConfig: readFaucetConfig,
   });
   return { ...opened, allowlist: createAllowlistStore({ redis: opened.redis }) };

@@ -1,4 +1,4 @@
-import { createAdmission } from "../../faucet/claims/admission.ts";
+import { countClaims } from "../../faucet/claims/admission.ts";
 import { createStatusReader } from "../../faucet/read-status.ts";
 import { count, duration, fields, json } from "../../lib/command-line/format.ts";
 import { faucetChainKey, faucetLeaderKey } from "../../lib/redis-keys.ts";
@@ -13,7 +13,7 @@ export const statusCommand: FaucetCommand = {
   options: {},
   examples: ["status --json"],
   async run({ redis, config, allowlist, json: asJson, print }) {
-    const { limits, queueMax, idempotencyMs } = config;
+    const { limits } = config;
     const [wallet, leader] = await Promise.all([
       redis.hget(faucetChainKey, "wallet"),
       redis.exists(faucetLeaderKey),
@@ -23,7 +23,7 @@ export const statusCommand: FaucetCommand = {
       config,
       allowlist,
       address: wallet ?? "",
-      admission: createAdmission({ redis, limits, queueMax, idempotencyMs }),
+      admission: { counts: () => countClaims({ redis }) },
       allowlistProblem: () => undefined,
     }).read();
     if (asJson) return print(json({ ...status, paying: leader === 1 }));

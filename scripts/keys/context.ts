@@ -4,8 +4,9 @@ import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts"
 import { type OpenedRedis, openRedisOf, redisOptions } from "./open-redis-of.ts";
 
 const file = "config/gateway.yaml";
+const owner = "gateway";
 
-export const commonOptions = redisOptions({ name: "the gateway", file });
+export const commonOptions = redisOptions({ name: "the gateway", file, owner });
 
 export type Context = OpenedRedis<GatewayConfig> & { store: KeyStore };
 
@@ -15,6 +16,12 @@ export async function openContext(asked: {
   env: Readonly<Record<string, string | undefined>>;
   note: (text: string) => void;
 }): Promise<Context> {
-  const opened = await openRedisOf({ ...asked, name: "tollgate-keys", file, readConfig: readGatewayConfig });
+  const opened = await openRedisOf({
+    ...asked,
+    name: "tollgate-keys",
+    file,
+    owner,
+    readConfig: readGatewayConfig,
+  });
   return { ...opened, store: createKeyStore({ redis: opened.redis }) };
 }

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { CommandError } from "../../lib/command-line/command.ts";
 
-/** Where `npm start` writes the address of the Redis that it runs on a free port. */
-export const devRedisFile = ".data/redis/url";
+/** Where `npm start` writes the addresses of the Redis servers that it runs on free ports. */
+export const devRedisFiles = { gateway: ".data/redis/url", faucet: ".data/redis-faucet/url" } as const;
 
 /**
  * Which Redis is meant, the first that is there: the option, that of a configuration which was named, REDIS_URL, that of
@@ -13,7 +13,7 @@ export async function findRedisUrl({
   option,
   configured,
   environment,
-  lookForDev,
+  devFile,
   fallback,
   connect,
   note,
@@ -21,7 +21,8 @@ export async function findRedisUrl({
   option: string | undefined;
   configured: string | undefined;
   environment: string | undefined;
-  lookForDev: boolean;
+  /** Where a running `npm start` has written it; undefined: not to be looked for. */
+  devFile: string | undefined;
   fallback: string;
   connect: (url: string) => Promise<{ redis: Redis } | { failed: string }>;
   note: (text: string) => void;
@@ -29,7 +30,7 @@ export async function findRedisUrl({
   if (option !== undefined) return checked("--redis", option);
   if (configured !== undefined) return configured;
   if (environment !== undefined && environment !== "") return checked("REDIS_URL", environment);
-  const url = lookForDev ? readDevUrl() : undefined;
+  const url = devFile === undefined ? undefined : readDevUrl(devFile);
   if (url === undefined) return fallback;
   // The file of a start that was killed stays behind.
   const connected = await connect(url);
@@ -44,9 +45,9 @@ function checked(name: string, text: string): string {
   throw new CommandError(`${name}: expected an address such as redis://127.0.0.1:6379.`, { exitCode: 2 });
 }
 
-function readDevUrl(): string | undefined {
+function readDevUrl(file: string): string | undefined {
   try {
-    const text = readFileSync(devRedisFile, "utf8").trim();
+    const text = readFileSync(file, "utf8").trim();
     return isRedisUrl(text) ? text : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import { runKeys } from "./run-keys.ts";
 
-/** `npm run keys -- create|list|show|rotate|revoke|team …`: gives out, lists and takes back the gateway's API keys. */
+/** `npm run keys -- create|list|show|rotate|revoke|team|export|import …`: gives out, lists, takes back and backs up API keys. */
 process.exitCode = await runKeys({
   args: process.argv.slice(2),
   env: process.env,

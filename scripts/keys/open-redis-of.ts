@@ -1,15 +1,23 @@
 import type { Redis } from "ioredis";
 import type { Profile } from "../../lib/api-key.ts";
 import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
-import { devRedisFile } from "./find-redis-url.ts";
+import { devRedisFiles } from "./find-redis-url.ts";
 import { openRedis } from "./open-redis.ts";
 
 /** What every command takes that works on a process's Redis. `name`: whose configuration it is. */
-export function redisOptions({ name, file }: { name: string; file: string }): OptionTable {
+export function redisOptions({
+  name,
+  file,
+  owner,
+}: {
+  name: string;
+  file: string;
+  owner: keyof typeof devRedisFiles;
+}): OptionTable {
   return {
     redis: {
       value: "URL",
-      text: `the Redis (else that of --config, REDIS_URL, ${devRedisFile} of npm start, the default)`,
+      text: `the Redis (else that of --config, REDIS_URL, ${devRedisFiles[owner]} of npm start, the default)`,
     },
     config: { value: "FILE", text: `${name}'s configuration (else ${file})` },
     json: { text: "the answer as JSON on stdout" },
@@ -22,6 +30,7 @@ export type OpenedRedis<Config> = { redis: Redis; config: Config; json: boolean;
 /** Reads a process's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
 export async function openRedisOf<Config extends { redis: string; profile: Profile }>({
   name,
+  owner,
   file,
   readConfig,
   values,
@@ -30,6 +39,8 @@ export async function openRedisOf<Config extends { redis: string; profile: Profi
 }: {
   /** Shown by CLIENT LIST. */
   name: string;
+  /** Whose Redis it is where `npm start` runs. */
+  owner: keyof typeof devRedisFiles;
   file: string;
   readConfig: (source: { file: string; env: Readonly<Record<string, string | undefined>> }) => Config;
   values: Values;
@@ -44,7 +55,7 @@ export async function openRedisOf<Config extends { redis: string; profile: Profi
     configured: configFile === undefined ? undefined : config.redis,
     environment: env["REDIS_URL"],
     // A production machine has no npm start; what lies in .data there must not decide what is changed.
-    lookForDev: config.profile === "development",
+    devFile: config.profile === "development" ? devRedisFiles[owner] : undefined,
     fallback: config.redis,
     note,
   });

@@ -1,10 +1,14 @@
 import { ZodError } from "zod";
 import { CommandError, type Program } from "../../lib/command-line/command.ts";
 import { readCommandLine } from "../../lib/command-line/read-command-line.ts";
+import type { KeyStore } from "../../lib/key-store/key-store.ts";
 import { ConfigError } from "../../lib/read-config.ts";
 import type { KeysCommand } from "./command.ts";
+import { confirmCommand } from "./confirm.ts";
 import { commonOptions, openContext } from "./context.ts";
 import { createCommand } from "./create.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
 import { listCommand } from "./list.ts";
 import { revokeCommand } from "./revoke.ts";
 import { rotateCommand } from "./rotate.ts";
@@ -23,6 +27,9 @@ const program: Program<KeysCommand> = {
     teamSetCommand,
     teamListCommand,
     teamShowCommand,
+    exportCommand,
+    importCommand,
+    confirmCommand,
   ],
 };
 
@@ -60,10 +67,25 @@ async function dispatch({
   const { command, values, positionals } = read;
   const context = await openContext({ values, env, note });
   try {
+    await noteLostKeys({ command, store: context.store, note });
     await command.run({ ...context, values, positionals, print, note });
   } finally {
     context.close();
   }
+}
+
+/** Whoever makes or lists keys in a Redis that has lost others should know of it. */
+async function noteLostKeys({
+  command,
+  store,
+  note,
+}: Pick<Output, "note"> & { command: KeysCommand; store: KeyStore }): Promise<void> {
+  if (command === importCommand || command === confirmCommand) return;
+  const { missing } = await store.history();
+  if (missing === undefined) return;
+  note(
+    `This Redis has lost keys: gateways knew of ${missing.keys}. Bring them back with import, or say that what is here is meant with confirm.`,
+  );
 }
 
 /** Where the settings of a key or team stand on the command line. */

@@ -13,7 +13,7 @@ export type Verdict = {
 const errorSchema = z.object({
   code: z.number().int(),
   message: z.string(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 const refusalSchema = z.object({ error: errorSchema });
 const dataSchema = z.object({ code: z.string() });

@@ -9,6 +9,8 @@ export type CommandInput = {
   positionals: readonly string[];
   nodes: Nodes;
   manifest: Manifest;
+  /** The network's. */
+  folder: string;
   config: NetworkConfig;
   json: boolean;
   /** Aborted by Ctrl-C. */

@@ -1,7 +1,8 @@
 import { createLiveProgress, createPlainProgress } from "./output/progress-view.ts";
+import { runAttached } from "./run-attached.ts";
 import { runNetwork } from "./run-network.ts";
 
-/** `npm run network -- up|down|status|logs|stop|start|wipe|recover …`: runs a network that genesis has made. */
+/** `npm run network -- up|down|status|logs|stop|start|wipe|recover|keys|faucet|compose …`: runs a network that genesis has made. */
 const stopping = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
 
@@ -15,6 +16,7 @@ process.exitCode = await runNetwork({
   env: process.env,
   signal: stopping.signal,
   now: Date.now,
+  attached: { run: runAttached, isTerminal: process.stdin.isTTY === true },
   print: (text) => process.stdout.write(`${text}\n`),
   note: (text) => process.stderr.write(`${text}\n`),
   progress: process.stderr.isTTY

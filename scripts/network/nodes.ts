@@ -21,6 +21,8 @@ export type Nodes = {
    * long before they can be asked anything. Where one cannot be started, others may have been.
    */
   start(names: readonly string[]): Promise<{ failed: string } | undefined>;
+  /** What ails one that is not up, such as "starts again and again: …"; undefined where nothing more is known. */
+  troubleOf?(name: string): Promise<string | undefined>;
   /** Ends one in order, whatever state it is in; one that does not run is left as it is. */
   stop(name: string): Promise<void>;
   /** Removes the chain of one that is stopped; its key stays. */
@@ -33,7 +35,7 @@ export type Nodes = {
     signal: AbortSignal;
     onLine: (line: string) => void;
   }): Promise<void>;
-  /** What runs beside the validators (gateway, faucet, Redis), where they are containers. */
+  /** What runs beside the validators: the trace node, and where they are containers gateway, faucet, Redis. */
   beside?: {
     /** Starts what does not run and resolves when all of it is healthy. */
     up(signal: AbortSignal): Promise<{ failed: string } | undefined>;

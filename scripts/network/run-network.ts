@@ -6,9 +6,11 @@ import { ConfigError } from "../../lib/read-config.ts";
 import { type CommandInput, commonOptions, type ExitCode, type NetworkCommand } from "./command.ts";
 import { openDockerNodes } from "./docker/docker-nodes.ts";
 import { downCommand } from "./down.ts";
+import { insideText, isInside, type RunAttached, runInside } from "./inside.ts";
 import { logsCommand } from "./logs.ts";
 import { openNativeNodes } from "./native/native-nodes.ts";
 import { recoverCommand } from "./recover.ts";
+import { rpcCommand } from "./rpc.ts";
 import { startCommand } from "./start.ts";
 import { statusCommand } from "./status.ts";
 import { stopCommand } from "./stop.ts";
@@ -27,6 +29,7 @@ const program: Program<NetworkCommand> = {
     startCommand,
     wipeCommand,
     recoverCommand,
+    rpcCommand,
   ],
 };
 
@@ -36,15 +39,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runNetwork({
   args,
   env,
+  attached,
   ...io
 }: Pick<CommandInput, "signal" | "now" | "print" | "note" | "progress"> & {
   args: readonly string[];
   env: Environment;
+  /** Where commands that are handed on run; isTerminal: whether somebody can type. */
+  attached?: { run: RunAttached; isTerminal: boolean };
 }): Promise<ExitCode> {
   try {
+    if (attached !== undefined && isInside(args)) return await runInside({ args, env, ...attached });
     const read = readCommandLine(program, args);
     if (read.kind === "help") {
-      io.print(read.text);
+      io.print(args.length === 1 ? `${read.text}\n\n${insideText}` : read.text);
       return 0;
     }
     const { command, values, positionals } = read;
@@ -65,7 +72,7 @@ async function openNetwork({
 }: {
   values: Values;
   env: Environment;
-}): Promise<Pick<CommandInput, "config" | "manifest" | "nodes" | "json">> {
+}): Promise<Pick<CommandInput, "config" | "manifest" | "folder" | "nodes" | "json">> {
   const config: NetworkConfig = readNetworkConfig({
     file: textOf(values, "config") ?? "config/network.yaml",
     env,
@@ -78,5 +85,5 @@ async function openNetwork({
     values["native"] === true
       ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })
       : await openDockerNodes({ folder, manifest, env });
-  return { config, manifest, nodes, json: values["json"] === true };
+  return { config, manifest, folder, nodes, json: values["json"] === true };
 }

@@ -1,6 +1,6 @@
-import { textOf } from "../../lib/command-line/command.ts";
 import { exitCodes } from "./chain/network-status.ts";
-import type { CommandInput, NetworkCommand } from "./command.ts";
+import type { NetworkCommand } from "./command.ts";
+import { commandLike } from "./command-like.ts";
 import { showStatus } from "./show-status.ts";
 
 export const statusCommand: NetworkCommand = {
@@ -14,19 +14,16 @@ export const statusCommand: NetworkCommand = {
   options: {},
   examples: ["status --native", "status --native --json"],
   async run(input) {
-    const { verdict } = await showStatus(input);
+    const { verdict, validators } = await showStatus(input);
     if (verdict === "stalled" && !input.json) {
-      input.note(`\nTo restart all validators together: npm run network -- ${commandLike(input, "recover")}`);
+      // Nothing is stalled that was never started: there is nothing to restart.
+      const isDown = validators.every(({ state }) => state === "stopped");
+      input.note(
+        isDown
+          ? `\nNo validator runs. To start the network: npm run network -- ${commandLike(input, "up")}`
+          : `\nTo restart all validators together: npm run network -- ${commandLike(input, "recover")}`,
+      );
     }
     return exitCodes[verdict];
   },
 };
-
-/** Another command with the options that say which network is meant. */
-function commandLike({ values }: Pick<CommandInput, "values">, name: string): string {
-  const given = ["folder", "config"].flatMap((option) => {
-    const text = textOf(values, option);
-    return text === undefined ? [] : [`--${option} ${text}`];
-  });
-  return [name, ...(values["native"] === true ? ["--native"] : []), ...given].join(" ");
-}

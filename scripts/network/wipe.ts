@@ -3,6 +3,7 @@ import { bringUp, tellNotUp } from "./bring-up.ts";
 import { askNode, readQuantity } from "./chain/ask-node.ts";
 import { answerOf } from "./chain/wait-for-nodes.ts";
 import type { NetworkCommand } from "./command.ts";
+import { commandLike } from "./command-like.ts";
 import { findNode } from "./find-node.ts";
 import type { Nodes } from "./nodes.ts";
 
@@ -11,12 +12,22 @@ export const wipeCommand: NetworkCommand = {
   positionals: ["N"],
   summary: "Removes the chain of validator N, which then fetches it from the others.",
   details: [
-    "Its key stays. One that runs is stopped before and started after. Refused where no other validator answers, since the",
+    "Its key stays. One that runs is stopped before and started after, one that is down stays so. Refused where no other validator answers, since the",
     "chain might then be gone: --force does it all the same.",
   ],
   options: { force: { text: "also where no other validator answers" } },
   examples: ["wipe 3 --native"],
-  async run({ positionals: [word = ""], values, nodes, json: asJson, print, note, signal, progress }) {
+  async run(input) {
+    const {
+      positionals: [word = ""],
+      values,
+      nodes,
+      json: asJson,
+      print,
+      note,
+      signal,
+      progress,
+    } = input;
     const { name } = findNode(nodes, word);
     const heldBy = await othersAt(nodes, name);
     if (heldBy === undefined && values["force"] !== true) {
@@ -33,7 +44,12 @@ export const wipeCommand: NetworkCommand = {
       if ("failed" in result) return tellNotUp(result, note);
     }
     if (asJson) print(json({ wiped: [name], started: wasRunning ? [name] : [] }));
-    else print(`The chain of ${name} is removed; ${wasRunning ? fetching(heldBy) : "it is stopped"}.`);
+    else
+      print(
+        `The chain of ${name} is removed; ${wasRunning ? fetching(heldBy) : "it was down and still is"}.`,
+      );
+    if (!wasRunning && !asJson)
+      note(`To start it: npm run network -- ${commandLike(input, `start ${word}`)}`);
     return 0;
   },
 };

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { runRandomFaults } from "../../test/soak/random-faults.ts";
 import { runSubscribers } from "../../test/soak/subscribers.ts";
+import { soakAttack } from "./attack.ts";
 import { soakFaucet } from "./faucet.ts";
 
 const usage = `Usage: npm run soak -- --minutes N [--seed S]
@@ -10,12 +11,13 @@ next seed: reads and sends by turns with subscribers and filters, of whose gatew
 1 at the first thing that must not happen; --seed repeats from there.
 
   npm run soak -- faucet --help   the faucet's
+  npm run soak -- attack --help   attacks on gateways, while a quiet key's calls are measured
 `;
 const roundMs = 30_000;
 
 const [name, ...rest] = process.argv.slice(2);
-if (name === "faucet") {
-  process.exitCode = await soakFaucet(rest);
+if (name === "faucet" || name === "attack") {
+  process.exitCode = await (name === "faucet" ? soakFaucet : soakAttack)(rest);
 } else {
   const options = readArguments();
   if (options.help) console.log(usage);

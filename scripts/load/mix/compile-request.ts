@@ -1,6 +1,6 @@
 import type { ExpectedCall, LoadRequest } from "../request.ts";
 import type { Expectation, ResultKind } from "./expectation.ts";
-import { compileTemplate, type Scope } from "./template.ts";
+import { compileTemplate, drawnOnce, type Scope } from "./template.ts";
 
 export type CallFields = {
   call: string;
@@ -40,7 +40,7 @@ function compileCall({ call: method, params = [], expect = ["any"], equals }: Ca
   const expectation: Expectation = { kinds: expect, equals };
   const prefix = `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"id":`;
   return (scope: Scope, id: number): { text: string; call: ExpectedCall } | undefined => {
-    const paramsText = template(scope);
+    const paramsText = template(drawnOnce(scope));
     if (paramsText === undefined) return undefined;
     return { text: `${prefix}${id},"params":${paramsText}}`, call: { method, id, expectation } };
   };

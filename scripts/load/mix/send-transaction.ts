@@ -7,7 +7,7 @@ import { compileSingle } from "./compile-request.ts";
 import type { SendFields } from "./mix-schema.ts";
 import type { Senders } from "./senders.ts";
 import { signTransfer } from "./sign-transfer.ts";
-import { fillText, type Scope } from "./template.ts";
+import { drawnOnce, fillText, type Scope } from "./template.ts";
 
 /** Sends from one of the own accounts: the hash, or "failed" where it was not sent, refused or not mined. */
 export type SendTransaction = (
@@ -73,8 +73,9 @@ export function createSendTransaction({
   }
 
   return async (fields, scope, intendedMs) => {
-    const to = fillText(fields.to, scope);
-    const data = fillText(fields.data, scope);
+    const values = drawnOnce(scope);
+    const to = fillText(fields.to, values);
+    const data = fillText(fields.data, values);
     if (!isAddress(to) || !isHexString(data)) return "no value";
     const sender = await senders.acquire();
     if (sender === undefined) {

@@ -10,6 +10,18 @@ const placeholderPattern = /\$\$|\$([A-Za-z][A-Za-z0-9]*)((?:\.[A-Za-z0-9_]+)*)(
 export type Placeholder = { name: string; path: readonly string[]; isWord: boolean };
 type Piece = string | Placeholder;
 
+/**
+ * A scope in which a name stands for the same value wherever a template has it: a range from `$block` to `$block` is one
+ * block, not two drawn apart that may run backwards.
+ */
+export function drawnOnce(scope: Scope): Scope {
+  const drawn = new Map<string, unknown>();
+  return (name) => {
+    if (!drawn.has(name)) drawn.set(name, scope(name));
+    return drawn.get(name);
+  };
+}
+
 /** All placeholders in a value of YAML, wherever inside it they stand, each with the place of its text. */
 export function findPlaceholders(
   value: unknown,

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 export type RpcCall = { method: string; params?: readonly unknown[] };
 
-const answerSchema = z.array(z.object({ id: z.int(), result: z.unknown() }));
+const answerSchema = z.array(z.object({ id: z.int(), result: z.unknown().optional() }));
 const timeoutMsDefault = 5000;
 
 /**

@@ -146,7 +146,7 @@ function validatorStatus({
 
 /** Why a validator does not count for the quorum; undefined where it does. */
 function absence({
-  view: { name, address, state, height: own },
+  view: { name, address, state, trouble, height: own },
   height,
   blocks,
   members,
@@ -158,8 +158,8 @@ function absence({
 }): { address: string; text: string } | undefined {
   if (!members.includes(address)) return undefined;
   const because = (text: string) => ({ address, text: `${name} ${text}` });
-  if (state === "stopped") return because("is stopped");
-  if (state === "silent") return because("does not answer");
+  if (state === "stopped") return because(trouble ?? "is stopped");
+  if (state === "silent") return because(trouble ?? "does not answer");
   if (state === "other network")
     return because("is not who answers on its port: that belongs to another network");
   const lag = (height ?? 0) - (own ?? 0);

@@ -9,6 +9,8 @@ export type NodeView = NetworkNode & {
   /** The rest only of one that is up. */
   height?: number;
   peers?: number;
+  /** Of one that is not up: what is known of it beyond that. */
+  trouble?: string;
   /** Its own headers of the last blocks, lowest first: each validator keeps other seals. */
   headers: readonly BlockHeader[];
 };
@@ -24,7 +26,7 @@ export async function observe({
   genesisHash,
   windowBlocks,
 }: {
-  nodes: Pick<Nodes, "list" | "isRunning">;
+  nodes: Pick<Nodes, "list" | "isRunning" | "troubleOf">;
   genesisHash: string;
   windowBlocks: number;
 }): Promise<NodeView[]> {
@@ -45,7 +47,7 @@ async function lookAt({
   genesisHash,
 }: {
   node: NetworkNode;
-  nodes: Pick<Nodes, "list" | "isRunning">;
+  nodes: Pick<Nodes, "list" | "isRunning" | "troubleOf">;
   genesisHash: string;
 }): Promise<Omit<NodeView, "headers">> {
   const isRunning = await nodes.isRunning(node.name);
@@ -59,7 +61,14 @@ async function lookAt({
     isRunning ? {} : { timeoutMs: strangerTimeoutMs },
   );
   const [height, peers] = [readQuantity(results?.[0]), readQuantity(results?.[1])];
-  if (height === undefined) return { ...node, state: isRunning ? "silent" : "stopped" };
+  if (height === undefined) {
+    const trouble = await nodes.troubleOf?.(node.name);
+    return {
+      ...node,
+      state: isRunning ? "silent" : "stopped",
+      ...(trouble === undefined ? {} : { trouble }),
+    };
+  }
   const genesis = blockSchema.safeParse(results?.[2]);
   // A process of somebody else's may have the port of a node that is down.
   if (genesis.data?.hash !== genesisHash) return { ...node, state: "other network" };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import type { RunAttached } from "../inside.ts";
 import { type DockerOutcome, runDocker } from "./run-docker.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -65,6 +66,9 @@ export function createCompose({
   return {
     run,
     mustRun,
+    /** The same on the caller's own terminal; answers the exit code. */
+    attach: (args: readonly string[], attached: RunAttached) =>
+      attached({ program: "docker", args: [...prefix, ...args], env: environment }),
     /** The state of each service's container, such as `running`. Who asks while somebody is asking shares the answer. */
     states(): Promise<ReadonlyMap<string, string>> {
       looking ??= look().finally(() => {

@@ -4,8 +4,10 @@ import { CommandError } from "../../../lib/command-line/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
 import type { Nodes } from "../nodes.ts";
 import { createCompose } from "./compose.ts";
+import { tellTroubles, troubleOf } from "./container-troubles.ts";
 import { dockerProblem } from "./find-docker.ts";
 import { handOver } from "./hand-over.ts";
+import { profilesOf } from "./profiles.ts";
 
 /** docker/compose.yaml has so many. */
 const validatorsExpected = 5;
@@ -34,7 +36,11 @@ export async function openDockerNodes({
       : `docker/compose.yaml has ${validatorsExpected} validators, and the network in ${givenFolder} has ` +
         `${validators.length}: run it as processes, with --native.`;
   if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
-  const compose = createCompose({ folder, owner: await handOver(folder), env });
+  const compose = createCompose({
+    folder,
+    owner: await handOver(folder),
+    env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest }) },
+  });
 
   return {
     list: validators.map(({ name, address, host, httpPort }) => ({
@@ -46,6 +52,8 @@ export async function openDockerNodes({
     obstacles: (names) =>
       checkKeys({ folder, validators: validators.filter(({ name }) => names.includes(name)) }),
 
+    troubleOf: (name) => troubleOf(compose, name),
+
     async isRunning(name) {
       return (await compose.states()).get(name) === "running";
     },
@@ -53,7 +61,8 @@ export async function openDockerNodes({
     async start(names) {
       // What they depend on is started with them: the service that makes the volumes theirs.
       const started = await compose.run(["up", "--detach", ...names]);
-      return started.ok ? undefined : { failed: started.why };
+      if (started.ok) return undefined;
+      return { failed: `${started.why}\nWhat to do: docker/RUNBOOK.md, chapter "Bring up".` };
     },
 
     async stop(name) {
@@ -84,7 +93,9 @@ export async function openDockerNodes({
         // Without what they depend on: a gateway is not kept from starting by one validator that is down.
         const wait = ["--wait", "--wait-timeout", String(healthyWithinSeconds)];
         const started = await compose.run(["up", "--detach", "--no-deps", ...wait, ...others], { signal });
-        return started.ok ? undefined : { failed: started.why };
+        if (started.ok) return undefined;
+        const troubles = signal.aborted ? "" : await tellTroubles(compose, others);
+        return { failed: troubles === "" ? started.why : `${started.why}\n${troubles}` };
       },
       // Also what a profile of another day has started.
       down: async () => void (await compose.mustRun(["--profile", "*", "down"])),

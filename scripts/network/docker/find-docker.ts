@@ -3,7 +3,11 @@ import { runDocker } from "./run-docker.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Why containers cannot be run here, and what to do about it; undefined where they can. */
-export async function dockerProblem(env: Environment): Promise<string | undefined> {
+export async function dockerProblem(
+  env: Environment,
+  /** Whether validators are to be asked from this machine. */
+  { asks = true }: { asks?: boolean } = {},
+): Promise<string | undefined> {
   const client = await runDocker({ args: ["--version"], env });
   if (!client.ok) {
     return (
@@ -22,7 +26,7 @@ export async function dockerProblem(env: Environment): Promise<string | undefine
   if (!server.ok) {
     return `docker is here, but its daemon does not answer; is it running (systemctl start docker), and may you use it?\n${server.why}`;
   }
-  if (server.out[0] === "Docker Desktop") {
+  if (asks && server.out[0] === "Docker Desktop") {
     return (
       "Docker Desktop keeps the containers' network to itself, so the validators cannot be asked from here. Bring the " +
       "network up with docker compose itself (docker/RUNBOOK.md), or run the validators as processes: --native."

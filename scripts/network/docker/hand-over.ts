@@ -12,11 +12,13 @@ export async function handOver(folder: string): Promise<{ uid: number; gid: numb
   const { uid, gid } = await stat(join(folder, "validator-1", "key"));
   if (uid !== 0) return { uid, gid };
   const secrets = await readdir(join(folder, "secrets"));
-  const validators = (await readdir(folder)).filter((name) => name.startsWith("validator-"));
+  const nodes = (await readdir(folder)).filter(
+    (name) => name.startsWith("validator-") || name === "trace-node",
+  );
   const files = [
     ...secrets.map((name) => join("secrets", name)),
     // The first one, which tells who owns all, goes last.
-    ...validators
+    ...nodes
       .sort()
       .reverse()
       .map((name) => join(name, "key")),

@@ -5,12 +5,20 @@ import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts"
  * What `npm run network -- status` says, as metrics: the validators are looked at whenever somebody asks for them. Who
  * asks while that is going on shares the answer.
  */
-export function createNetworkMetrics({ look }: { look: () => Promise<NetworkStatus> }): Registry {
+export function createNetworkMetrics({
+  look,
+  now,
+}: {
+  look: () => Promise<NetworkStatus>;
+  /** Wall milliseconds. */
+  now: () => number;
+}): Registry {
   const registry = new Registry();
   const registers = [registry];
   let looking: Promise<NetworkStatus> | undefined;
+  const seen = createNewestBlock();
   const status = () => {
-    looking ??= look().finally(() => {
+    looking ??= lookOnce(look, seen, now).finally(() => {
       looking = undefined;
     });
     return looking;
@@ -47,8 +55,12 @@ export function createNetworkMetrics({ look }: { look: () => Promise<NetworkStat
     });
   }
 
-  ofNetwork("height", "Highest block of any validator", ({ height }) => height);
-  ofNetwork("block_age_seconds", "Seconds since the newest block", ({ ageSeconds }) => ageSeconds);
+  ofNetwork("height", "Highest block that any validator was ever seen to have", ({ height }) => height);
+  ofNetwork(
+    "block_age_seconds",
+    "Seconds since the newest block that was ever seen, by the clock: it grows while no validator answers",
+    ({ ageSeconds }) => ageSeconds,
+  );
   ofNetwork("quorum", "Validators that have to seal a block", ({ quorum }) => quorum);
   ofNetwork("validators_present", "Validators that keep up and take part", ({ present }) => present);
   ofNetwork(
@@ -82,4 +94,36 @@ export function createNetworkMetrics({ look }: { look: () => Promise<NetworkStat
     ({ missedSeals }) => missedSeals,
   );
   return registry;
+}
+
+type NewestBlock = { height: number; atSeconds: number };
+
+/** The newest block that was seen since the start: what validators have told stays true when they are silent. */
+function createNewestBlock() {
+  let newest: NewestBlock | undefined;
+  return {
+    newest: () => newest,
+    note({ height, ageSeconds }: NetworkStatus, nowMs: number): void {
+      if (height === null || ageSeconds === null) return;
+      const atSeconds = nowMs / 1000 - ageSeconds;
+      // An age is in whole seconds: of one block the first reading stays.
+      if (newest === undefined || height > newest.height) newest = { height, atSeconds };
+    },
+  };
+}
+
+/** The status, with the newest block by the clock where nobody tells one, or only somebody who is behind it. */
+async function lookOnce(
+  look: () => Promise<NetworkStatus>,
+  seen: ReturnType<typeof createNewestBlock>,
+  now: () => number,
+): Promise<NetworkStatus> {
+  // Before the look, as the status takes it: it may be seconds until a silent validator is given up.
+  const nowMs = now();
+  const status = await look();
+  seen.note(status, nowMs);
+  const newest = seen.newest();
+  if (newest === undefined) return status;
+  const ageSeconds = Math.max(0, Math.round(nowMs / 1000 - newest.atSeconds));
+  return { ...status, height: newest.height, ageSeconds };
 }

@@ -12,7 +12,14 @@ export function start(
     status,
     host,
     port,
-  }: { manifest: Manifest; status: NetworkConfig["status"]; host: string; port: number },
+    hosts,
+  }: {
+    manifest: Manifest;
+    status: NetworkConfig["status"];
+    host: string;
+    port: number;
+    hosts: readonly string[];
+  },
   { now }: { now: () => number },
 ): Promise<OpsServer> {
   const list = manifest.validators.map(({ name, address, host, httpPort }) => ({
@@ -32,7 +39,8 @@ export function start(
   return startOpsServer({
     host,
     port,
-    registry: createNetworkMetrics({ look }),
+    hosts,
+    registry: createNetworkMetrics({ look, now }),
     readiness: () => ({ ready: true, reasons: [] }),
     status: () => ({ process: "network-exporter", validators: list }),
   });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { operatorPublicKeyFile } from "../../../genesis/operator-token.ts";
 
 export type NativePorts = { http: number; ws: number; metrics: number; peer: number };
 
@@ -35,6 +36,8 @@ export function besuArguments({
     `--genesis-file=${join(folder, "genesis.json")}`,
     `--node-private-key-file=${join(folder, name, "key")}`,
     `--static-nodes-file=${staticNodesFile}`,
+    `--rpc-http-authentication-jwt-public-key-file=${join(folder, operatorPublicKeyFile)}`,
+    `--rpc-ws-authentication-jwt-public-key-file=${join(folder, operatorPublicKeyFile)}`,
     // The list of allowed peers has the containers' addresses in it.
     "--permissions-nodes-config-file-enabled=false",
     `--p2p-host=${loopback}`,

@@ -7,9 +7,11 @@ import { checkPorts } from "../../dev/check-ports.ts";
 import type { Nodes } from "../nodes.ts";
 import { besuArguments, besuEnvironment, loopback, nativePorts } from "./besu-command.ts";
 import { checkKeys } from "./check-keys.ts";
+import { diskTrouble } from "./disk-trouble.ts";
 import { findBesu } from "./find-besu.ts";
 import { followFile } from "./follow-file.ts";
 import { createNodeProcess } from "./node-process.ts";
+import { openTraceNode } from "./trace-node.ts";
 
 export type NativeNodes = Nodes & {
   /** The number of the process and of its group, while it runs. */
@@ -82,6 +84,8 @@ export async function openNativeNodes({
       ];
     },
 
+    troubleOf: (name) => diskTrouble(join(folder, nativeFolder, memberOf(name).name)),
+
     isRunning: async (name) => (await memberOf(name).process.pid()) !== undefined,
 
     pidOf: (name) => memberOf(name).process.pid(),
@@ -110,6 +114,20 @@ export async function openNativeNodes({
     },
 
     logs: ({ name, ...options }) => followFile({ file: memberOf(name).process.logFile, ...options }),
+
+    ...(manifest.traceNode === undefined
+      ? {}
+      : {
+          beside: openTraceNode({
+            folder,
+            node: manifest.traceNode,
+            index: members.length,
+            portBase,
+            staticNodesFile,
+            env,
+            stopValidators: () => Promise.all(processes.map((process) => process.stop())),
+          }),
+        }),
   };
 
   function neededPorts({ name, ports }: Member) {

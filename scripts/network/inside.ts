@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readNetworkConfig } from "../../genesis/config.ts";
+import { readManifest } from "../../genesis/manifest.ts";
+import { CommandError } from "../../lib/command-line/command.ts";
+import type { ExitCode } from "./command.ts";
+import { createCompose } from "./docker/compose.ts";
+import { dockerProblem } from "./docker/find-docker.ts";
+import { handOver } from "./docker/hand-over.ts";
+import { profilesOf } from "./docker/profiles.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs a program on this terminal, its words on our streams, and answers its exit code. */
+export type RunAttached = (command: {
+  program: string;
+  args: readonly string[];
+  env: Environment;
+}) => Promise<number>;
+
+const scripts = { keys: "scripts/keys/main.ts", faucet: "scripts/faucet/main.ts" } as const;
+/** Whose secrets and configuration a program needs. */
+const services = { keys: "gateway", faucet: "faucet" } as const;
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export const insideText = [
+  "Where the network's services run:",
+  "  keys …       npm run keys, with the gateway's Redis",
+  "  faucet …     npm run faucet, with the faucet's Redis",
+  "  compose …    docker compose, for this network and as the user of its containers",
+  "--native, --folder FOLDER and --config FILE stand right behind the name; the rest is handed on.",
+].join("\n");
+
+/** Whether a command line is one of those that hand on their words. */
+export function isInside(args: readonly string[]): boolean {
+  return args[0] === "keys" || args[0] === "faucet" || args[0] === "compose";
+}
+
+/**
+ * `keys`, `faucet` and `compose` of `npm run network`: hands the words on to a program where it finds what it needs. In
+ * containers that is inside the service's own, while it runs, else in one of its kind. With --native it is this machine.
+ */
+export async function runInside({
+  args,
+  env,
+  run,
+  isTerminal,
+}: {
+  args: readonly string[];
+  env: Environment;
+  run: RunAttached;
+  isTerminal: boolean;
+}): Promise<ExitCode> {
+  const { name, native, folder: givenFolder, configFile, rest } = readArguments(args);
+  if (native) {
+    if (name === "compose")
+      throw new CommandError("compose is for containers, not for --native.", { exitCode: 2 });
+    return codeOf(await run({ program: process.execPath, args: [`${root}/${scripts[name]}`, ...rest], env }));
+  }
+  const [asked] = rest;
+  if (name === "faucet" && (asked === "allow" || asked === "deny")) {
+    throw new CommandError(
+      "Containers may not write into config/: edit config/faucet-allowlist.yaml, the faucet reads it within a second.",
+      { exitCode: 2 },
+    );
+  }
+  const compose = await openCompose({ givenFolder, configFile, env });
+  if (name === "compose") return codeOf(await compose.attach(rest, run));
+  const service = services[name];
+  const terminal = isTerminal ? [] : ["-T"];
+  const isRunning = (await compose.states()).get(service) === "running";
+  // A second container of a service would ask for the address that the first one has.
+  const begin = isRunning
+    ? ["exec", ...terminal, service, "node"]
+    : ["run", "--rm", "--no-deps", ...terminal, service];
+  return codeOf(await compose.attach([...begin, scripts[name], ...rest], run));
+}
+
+async function openCompose({
+  givenFolder,
+  configFile,
+  env,
+}: {
+  givenFolder: string | undefined;
+  configFile: string;
+  env: Environment;
+}) {
+  const folder = givenFolder ?? readNetworkConfig({ file: configFile, env }).folder;
+  const read = readManifest(folder);
+  if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
+  const problem = await dockerProblem(env, { asks: false });
+  if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
+  const absolute = resolve(folder);
+  return createCompose({
+    folder: absolute,
+    owner: await handOver(absolute),
+    env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest: read.manifest }) },
+  });
+}
+
+function readArguments([name, ...words]: readonly string[]) {
+  if (name !== "keys" && name !== "faucet" && name !== "compose") throw new Error(`${name} hands nothing on`);
+  let native = false;
+  let folder: string | undefined;
+  let configFile = "config/network.yaml";
+  let at = 0;
+  for (; at < words.length; at += 1) {
+    const [word, next] = [words[at], words[at + 1]];
+    if (word === "--native") {
+      native = true;
+      continue;
+    }
+    if (word !== "--folder" && word !== "--config") break;
+    if (next === undefined) throw new CommandError(`${word} needs a value.`, { exitCode: 2 });
+    if (word === "--folder") folder = next;
+    else configFile = next;
+    at += 1;
+  }
+  return { name, native, folder, configFile, rest: words.slice(at) } as const;
+}
+
+function codeOf(code: number): ExitCode {
+  return code === 0 || code === 2 || code === 130 ? code : 1;
+}
