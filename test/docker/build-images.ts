@@ -18,13 +18,14 @@ export const imageVariables = {
   TOLLGATE_IMAGE: image("tollgate"),
   BASE_IMAGE: image("base"),
   NODE_IMAGE: image("node"),
-  REDIS_IMAGE: image("base"),
+  REDIS_IMAGE: image("redis"),
   PROMETHEUS_IMAGE: image("prometheus"),
   NODE_EXPORTER_IMAGE: image("node-exporter"),
+  GRAFANA_IMAGE: image("grafana"),
 } as const;
 
 /**
- * Ours by docker/Dockerfile as it is, and the stand-ins for images of a registry. Nothing is fetched: the stand-in for
+ * Ours by docker/Dockerfile as it is, and the stand-ins for images of a registry (stand-ins/README.md). Nothing is fetched: the stand-in for
  * Node's image has npm's packages with it.
  */
 export async function buildImages({
@@ -54,7 +55,7 @@ export async function buildImages({
     await build("tollgate", root, join(root, "docker", "Dockerfile"), ...args);
     await fillBesu(join(folder, "besu"));
     await build("besu", join(folder, "besu"), join(standIns, "besu.Dockerfile"));
-    for (const name of ["prometheus", "node-exporter"]) {
+    for (const name of ["redis", "prometheus", "node-exporter", "grafana"]) {
       await build(name, standIns, join(standIns, `${name}.Dockerfile`));
     }
     await docker("image", "prune", "--force");
@@ -78,11 +79,15 @@ async function fillNode({ folder, packages }: { folder: string; packages: string
 }
 
 async function fillBesu(folder: string): Promise<void> {
-  const files = ["test/helpers/besu-stand-in", "test/vectors/besu-options.json"];
+  const files = [
+    "test/helpers/besu-stand-in",
+    "test/vectors/besu-options.json",
+    "test/vectors/besu-26.8.0-methods.txt",
+  ];
   for (const file of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await cp(join(root, file), join(folder, file), { recursive: true });
   }
   await cp(join(root, "node_modules", "ws"), join(folder, "ws"), { recursive: true });
-  await cp(join(standIns, "besu"), join(folder, "besu"));
+  for (const name of ["besu", "besu-entry.sh"]) await cp(join(standIns, name), join(folder, name));
 }

@@ -15,7 +15,9 @@ import { qaKey } from "../helpers/gateway.ts";
 import { composeEnvironment, findPrepared, mustRun } from "./start-docker.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-const mounted = z.array(z.object({ source: z.string(), target: z.string() })).default([]);
+const mounted = z
+  .array(z.looseObject({ type: z.string().default(""), source: z.string(), target: z.string() }))
+  .default([]);
 const serviceSchema = z.looseObject({
   image: z.string(),
   user: z.string(),
@@ -63,6 +65,9 @@ t.test("docker compose config, for every profile", async (t) => {
   await t.test("services are there by profile", async (t) => {
     t.same(Object.keys((await read("")).services).sort(), withoutProfile.toSorted());
     t.same(Object.keys(services).sort(), [...withoutProfile, ...observability].sort());
+    const { services: traced } = await read("trace");
+    t.same(Object.keys(traced).sort(), [...withoutProfile, "trace-node"].sort());
+    t.match(traced["trace-node"]?.networks["validators"], { ipv4_address: "172.28.84.16" });
   });
 
   await t.test("each has its bounds, a health check, and no more rights than it needs", async (t) => {
@@ -81,10 +86,21 @@ t.test("docker compose config, for every profile", async (t) => {
         },
         name,
       );
+      t.match(service["ulimits"], { nofile: { soft: 65_536, hard: 65_536 } }, name);
       t.ok(Number(service["mem_limit"]) > 0 && Number(service["cpus"]) > 0, name);
       t.match(String(service["stop_grace_period"]), /^(30s|1m0s)$/, name);
       t.equal((service.healthcheck.test ?? []).length > 0, !isOnce, name);
     }
+  });
+
+  await t.test("a volume that is new takes nothing of what an image has at its place", async (t) => {
+    const volumes = all.flatMap(([name, service]) =>
+      service.volumes.filter(({ type }) => type === "volume").map((volume) => ({ name, volume })),
+    );
+    t.ok(volumes.length > 15);
+    for (const { name, volume } of volumes) t.match(volume, { volume: { nocopy: true } }, name);
+    const host = services["node-exporter"]?.volumes.find(({ target }) => target === "/host");
+    t.match(host, { source: "/", bind: { propagation: "rslave" } }, "disks that are mounted later are seen");
   });
 
   await t.test("only gateway and faucet publish a port, on loopback", async (t) => {
@@ -150,7 +166,7 @@ t.test("docker compose config, for every profile", async (t) => {
     t.equal(gateway.genesisHash, manifest.genesisHash);
     t.same(
       gateway.upstreams,
-      manifest.validators.map(({ host, httpPort }) => `http://${host}:${httpPort}`),
+      manifest.validators.map(({ name, host, httpPort }) => ({ name, url: `http://${host}:${httpPort}` })),
     );
     t.match(gateway.redis, /^redis:\/\/:[\w-]{32}@redis:6379$/);
     const faucet = readFaucetConfig({ file: path("config/faucet.yaml"), env: envOf("faucet") });

@@ -61,6 +61,37 @@ t.test("Prometheus takes its configuration and the rules", async (t) => {
   if (outcome !== undefined) t.equal(outcome.code, 0, outcome.lines.join("\n"));
 });
 
+const scrapedSchema = z.object({
+  scrape_configs: z.array(z.object({ static_configs: z.array(z.object({ targets: z.array(z.string()) })) })),
+});
+const servicesSchema = z.object({
+  services: z.record(
+    z.string(),
+    z.object({
+      command: z.union([z.array(z.string()), z.string().transform((line) => line.split(" "))]).default([]),
+      environment: z.record(z.string(), z.unknown()).default({}),
+    }),
+  ),
+});
+
+t.test("what Prometheus asks answers to the name that it asks by", async (t) => {
+  const yaml = (name: string): unknown => parse(readFileSync(path(name), "utf8"), { merge: true });
+  const targets = scrapedSchema
+    .parse(yaml("docker/prometheus/prometheus.yml"))
+    .scrape_configs.flatMap((job) => job.static_configs.flatMap((group) => group.targets));
+  const { services } = servicesSchema.parse(yaml("docker/compose.yaml"));
+  for (const [name, port] of [
+    ["gateway", 9540],
+    ["faucet", 5001],
+    ["network-exporter", 9560],
+  ] as const) {
+    t.ok(targets.includes(`${name}:${port}`), `${name} is scraped`);
+    const { command = [], environment = {} } = services[name] ?? {};
+    const told = [environment[`${name.toUpperCase()}_OPS_HOSTS`], command[command.indexOf("--hosts") + 1]];
+    t.ok(told.includes(name), `${name} knows its name`);
+  }
+});
+
 t.test("each alert goes off when it should and only then", async (t) => {
   const outcome = await promtool(t, "test", "rules", path("test/docker/prometheus-rules.yml"));
   if (outcome === undefined) return;
@@ -73,7 +104,7 @@ t.test("every metric that a rule or the dashboard names is one that there is", a
   const registries = [
     gatewayRegistry(),
     createFaucetMetrics().registry,
-    createNetworkMetrics({ look: () => Promise.reject(new Error("nobody is asked")) }),
+    createNetworkMetrics({ look: () => Promise.reject(new Error("nobody is asked")), now: Date.now }),
   ];
   const known = new Set([
     ...foreign,

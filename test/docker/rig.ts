@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { z } from "zod";
 import { runGenesis } from "../../genesis/run-genesis.ts";
+import { processIdentity } from "../../scripts/dev/process-identity.ts";
 import { createCompose } from "../../scripts/network/docker/compose.ts";
 import { handOver } from "../../scripts/network/docker/hand-over.ts";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
@@ -41,8 +42,37 @@ const containerSchema = z.object({
 
 export type Container = z.output<typeof containerSchema>;
 
+const projectPrefix = "tollgate-test-";
+/** What compose calls this run's containers. */
+export const testProject = () => `${projectPrefix}${process.pid}`;
+
+/** A run that was killed leaves containers and networks behind, and with them their addresses taken. */
+export async function removeLeftOvers(env: DockerEnvironment): Promise<void> {
+  const label = '{{.Label "com.docker.compose.project"}}';
+  const lists = [
+    ["ps", "--all"],
+    ["network", "ls"],
+    ["volume", "ls"],
+  ];
+  const lines = await Promise.all(
+    lists
+      .map((words) => [...words, "--format", label])
+      .map(async (args) => (await runDocker({ args, env })).out),
+  );
+  const projects = new Set(lines.flat().filter((name) => name.startsWith(projectPrefix)));
+  for (const project of projects) {
+    const owner = Number(project.slice(projectPrefix.length));
+    if (owner === process.pid || (await processIdentity(owner)) !== undefined) continue;
+    await runDocker({
+      args: ["compose", "--project-name", project, "down", "--volumes", "--timeout", "0"],
+      env,
+    });
+  }
+}
+
 /** A network in a folder of the test's own, of stand-in images, beside which another one of the same machine can run. */
 export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment) {
+  await removeLeftOvers(dockerEnvironment);
   const parent = t.testdir({});
   const folder = join(parent, "network");
   const configFile = join(parent, "network.yaml");
@@ -52,10 +82,13 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   const env = {
     ...dockerEnvironment,
     ...imageVariables,
-    COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
+    COMPOSE_PROJECT_NAME: testProject(),
     GATEWAY_PORT: String(ports.gateway),
     FAUCET_PORT: String(ports.faucet),
     SERVICES_SUBNET: "172.28.95.0/24",
+    // A sandbox may allow no more, and have a private /.
+    OPEN_FILES: "8192",
+    HOST_PROPAGATION: "",
     GRAFANA_ADDRESS: "172.28.95.30",
     CLAIMS_SUBNET: "172.28.96.0/29",
     FAUCET_PRIVATE_ADDRESS: "172.28.96.6",

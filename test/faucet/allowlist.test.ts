@@ -100,6 +100,20 @@ t.test("of two replicas' files, the one that was changed later counts", async (t
   t.match(JSON.parse((await behind.get("/status")).text), { allowlist: { problem: /changed later/ } });
 });
 
+t.test("a file that is restored from a backup counts, though its time is of back then", async (t) => {
+  const { file, first, start, folder } = await startRig(t);
+  const faucet = await start();
+  const backup = join(folder, "backup.yaml");
+  const restored = randomAddress();
+  await writeFile(backup, allowlistText([{ address: restored }]));
+  await utimes(backup, new Date(0), new Date(0));
+  // As `cp -p` and `rsync -t` leave it.
+  await rename(backup, file);
+  await eventually("restored", async () => (await faucet.claim({ address: restored })).status === 202);
+  t.match(await faucet.claim({ address: first }), { status: 403 });
+  t.match(JSON.parse((await faucet.get("/status")).text), { allowlist: { problem: null } });
+});
+
 t.test("the command line", async (t) => {
   const { file, first, start, folder, redisUrl } = await startRig(t);
   const faucet = await start();

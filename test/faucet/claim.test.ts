@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
 import { startAnvil } from "../helpers/anvil.ts";
+import { rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { type Entry, startFaucet } from "./support/start-faucet.ts";
@@ -267,4 +268,21 @@ t.test("the private listener counts by team, and believes only itself", async (t
   t.equal((await asTeam(3, "core", faucet.url)).status, 202, "the public port does not know the header");
   t.match(await asTeam(3, "core", faucet.url), { status: 429, json: { detail: /The address/ } });
   t.equal((await fetch(`${faucet.privateUrl}/`)).status, 404, "no pages there");
+});
+
+t.test("a page whose domain was turned to the private listener claims for no team", async (t) => {
+  const list = entries(1);
+  const faucet = await start(t, { allowlist: list });
+  const { port } = new URL(faucet.privateUrl);
+  const body = JSON.stringify(list[0]);
+  const claimTo = async (host: string) => {
+    const headers = { Host: host, "X-Tollgate-Team": "core", "Content-Length": String(body.length) };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const head = ["POST /claim HTTP/1.1", ...lines, "Content-Type: application/json"].join("\r\n");
+    return (await rawRequest(Number(port), `${head}\r\n\r\n${body}`)).responses[0];
+  };
+  const refused = await claimTo("evil.example");
+  t.equal(refused?.status, 403);
+  t.match(JSON.parse(refused?.body ?? ""), { code: "forbidden", detail: /private\.hosts/ });
+  t.equal((await claimTo("localhost"))?.status, 202, "and has cost the address nothing");
 });

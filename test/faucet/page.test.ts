@@ -45,6 +45,30 @@ t.test("the faucet's page", { skip: browser === undefined && "there is no chromi
     t.same(problems, []);
   });
 
+  t.test("an address that is pasted with blanks around it is not cut", async (t) => {
+    const { page } = await open(t);
+    await page.getByLabel("Your address").focus();
+    await page.keyboard.insertText(`   ${next()}  `);
+    await page.keyboard.press("Enter");
+    await page.getByText("The tokens have arrived.").waitFor();
+  });
+
+  t.test("a claim that is gone is asked for no more, and said to be gone", async (t) => {
+    const { page } = await open(t);
+    let asked = 0;
+    await page.route("**/claims/*", (route) => {
+      asked += 1;
+      return route.fulfill({ status: 404, contentType: "application/problem+json", body: "{}" });
+    });
+    await page.getByLabel("Your address").fill(next());
+    await page.keyboard.press("Enter");
+    await page.getByText("The faucet does not know this claim any more.").waitFor();
+    const before = asked;
+    // Two more would have come by then.
+    await page.waitForTimeout(2500);
+    t.equal(asked, before);
+  });
+
   t.test("the state moves while one looks", async (t) => {
     const { page } = await open(t);
     await anvil.rpc("evm_setAutomine", [false]);

@@ -1,6 +1,6 @@
 import t from "tap";
 import { startAnvil } from "../helpers/anvil.ts";
-import { coreKey, startGateway } from "../helpers/gateway.ts";
+import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { startDurableRedis } from "./support/durable-redis.ts";
 import { eventually } from "./support/eventually.ts";
@@ -52,9 +52,31 @@ t.test("through the gateway a claim is its team's", async (t) => {
   });
   const claim = (address: string | undefined) =>
     postClaim(`${gateway.url}faucet`, { address, website: "" }, { "X-API-Key": coreKey });
-  const { status, json } = await claim(addresses[0]);
+  const taken = await claim(addresses[0]);
+  const { status, json } = taken;
   t.equal(status, 202);
   t.match(await faucet.ended(json.claim.id), { status: "confirmed" });
+  t.equal(taken.headers.get("Location"), `/faucet/claims/${json.claim.id}`);
+  t.match(taken.headers.get("RateLimit"), /^"[^"]+";r=\d+;t=\d+, "address";r=0;t=\d+, "team";r=0;t=\d+$/);
+  t.match(taken.headers.get("RateLimit-Policy"), /^"[^"]+";q=.*, "address";q=1;w=86400, "team";q=1;w=86400$/);
+  const follow = (path: string, key: string | undefined, method = "GET") =>
+    fetch(new URL(path, gateway.url), { method, headers: key === undefined ? {} : { "X-API-Key": key } });
+  const followed = await follow(`/faucet/claims/${json.claim.id}`, coreKey);
+  t.equal(followed.status, 200);
+  t.match(await followed.json(), { claim: { id: json.claim.id, status: "confirmed" } });
+  t.ok(followed.headers.get("RateLimit"));
+  for (const [path, key, method, expected] of [
+    [`/faucet/claims/${json.claim.id}`, undefined, "GET", 401],
+    [`/faucet/claims/${json.claim.id}`, qaKey, "GET", 403],
+    [`/faucet/claims/${json.claim.id}`, coreKey, "DELETE", 405],
+    [`/faucet/claims/${"0".repeat(32)}`, coreKey, "GET", 404],
+    ["/faucet/claims/..%2Fstatus", coreKey, "GET", 404],
+    ["/faucet/claims/", coreKey, "GET", 404],
+  ] as const) {
+    const response = await follow(path, key, method);
+    t.equal(response.status, expected, `${method} ${path}`);
+    t.equal(response.headers.get("Content-Type"), "application/problem+json");
+  }
   t.match(await claim(addresses[1]), { status: 429, json: { code: "rate_limited", detail: /team/ } });
   t.match(await claim(randomAddress()), { status: 403, json: { code: "not_allowlisted" } });
 });

@@ -159,6 +159,25 @@ t.test("a head that two readers could read differently is refused, the connectio
     rig.stub.bodies.length = 0;
   });
 
+  t.test("no answer of ours names the library or its version", async (t) => {
+    for (const sent of [
+      post(chainIdCall),
+      post(""),
+      post("", { target: "/v1" }),
+      withHeaders({}, ["Host: b"]),
+    ]) {
+      const [response] = (await rawRequest(rig.gateway.port, sent)).responses;
+      t.ok(response !== undefined);
+      const names = Object.keys(response?.headers ?? {});
+      t.same(
+        names.filter((name) => /uwebsockets|server|powered/.test(name)),
+        [],
+      );
+      t.notMatch(response?.body, /uwebsockets/i);
+    }
+    rig.stub.bodies.length = 0;
+  });
+
   t.test("and the next good call passes", (t) => assertOnlyGoodCallArrives(t, rig));
 });
 

@@ -88,7 +88,10 @@ t.test("failover", async (t) => {
       t.match((await gateway.post(send)).json, { id: 1, result: "eth_sendRawTransaction" });
       t.ok(bad.bodies.length > 0, "it was asked, and failed");
       const metrics = await metricsOf(gateway);
-      t.match(metrics, /^tollgate_gateway_validator_(failures|hedges)_total\{validator="0".*\} [1-9]/m);
+      t.match(
+        metrics,
+        /^tollgate_gateway_validator_(failures|hedges)_total\{validator="validator-1".*\} [1-9]/m,
+      );
     });
   }
 

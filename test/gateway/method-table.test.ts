@@ -26,6 +26,14 @@ t.test(
 );
 
 t.test(
+  "no call has more time than Besu gives a request (http-timeout, 30 s), counted from when it was sent",
+  async (t) => {
+    const late = [...readMethodTable(shipped).rules.values()].filter(({ timeoutMs }) => timeoutMs >= 30_000);
+    t.same(late, []);
+  },
+);
+
+t.test(
   "what changes a node, the consensus or its files is refused, under names known today or not",
   async (t) => {
     const table = readMethodTable(shipped);

@@ -2,7 +2,8 @@ import { connect } from "node:net";
 import t, { type Test } from "tap";
 import { coreKey } from "../helpers/gateway.ts";
 import { runGateway, whenServing, writeConfig } from "../helpers/gateway-process.ts";
-import { rawPost, rawRequest } from "../helpers/raw-http.ts";
+import { type RawOutcome, rawPost, rawRequest } from "../helpers/raw-http.ts";
+import { openRawWebSocket } from "../helpers/raw-web-socket.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
@@ -37,7 +38,7 @@ t.test("stopping", async (t) => {
   // A short answer, and one that no kernel takes in one piece.
   for (const [signal, resultChars] of [
     ["SIGTERM", 10],
-    ["SIGINT", 8_000_000],
+    ["SIGINT", 4_000_000],
   ] as const) {
     const title = `${signal}: answers on their way are delivered, new connections refused, exit code 0`;
     t.test(title, { buffered: true }, async (t) => {
@@ -84,27 +85,42 @@ t.test("stopping", async (t) => {
 
   t.test("a call that no validator answers does not hold it up", { buffered: true }, async (t) => {
     const { gateway, stub, port } = await startBefore(t, { answer: () => new Promise(() => {}) });
-    const inFlight = rawRequest(port, call, { waitMs: patienceMs });
+    const inFlight = rawRequest(port, call, { waitMs: patienceMs, responses: 2 });
     await arrived(stub.bodies);
     gateway.kill("SIGTERM");
     const { code, afterMs } = await gateway.ended;
     t.equal(code, 0);
     t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
-    t.ok((await inFlight).closedAfterMs !== undefined, "its client is not left waiting");
+    assertTold(t, await inFlight, 7);
+  });
+
+  t.test("a WebSocket is told of what is late, then closed with 1001", { buffered: true }, async (t) => {
+    const { gateway, stub, port } = await startBefore(t, { answer: () => new Promise(() => {}) });
+    const socket = await openRawWebSocket(t, port);
+    socket.send('{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}');
+    await arrived(stub.bodies);
+    gateway.kill("SIGTERM");
+    const answer = await socket.next();
+    t.match(JSON.parse(answer.payload.toString()), { id: 7, error: { code: -32002 } });
+    const close = await socket.next();
+    t.equal(close.payload.readUInt16BE(0), 1001);
+    const { code, afterMs } = await gateway.ended;
+    t.equal(code, 0);
+    t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
   });
 
   t.test("idle connections and half requests do not hold it up", { buffered: true }, async (t) => {
     const { gateway, port } = await startBefore(t);
     const idle = rawRequest(port, call, { responses: 2 });
     const half = rawRequest(port, call.slice(0, 60));
-    const halfBody = rawRequest(port, call.slice(0, -5));
+    const halfBody = rawRequest(port, call.slice(0, -5), { responses: 2 });
     await new Promise((resolve) => setTimeout(resolve, 200));
     gateway.kill("SIGTERM");
     const { code, afterMs } = await gateway.ended;
     t.equal(code, 0);
     t.ok(afterMs < promisedMs, `${Math.round(afterMs)} ms`);
-    for (const { closedAfterMs } of await Promise.all([idle, half, halfBody]))
-      t.ok(closedAfterMs !== undefined);
+    for (const { closedAfterMs } of await Promise.all([idle, half])) t.ok(closedAfterMs !== undefined);
+    assertTold(t, await halfBody, null);
   });
 
   t.test("it ends as well while it still waits for Redis", { buffered: true }, async (t) => {
@@ -163,6 +179,16 @@ t.test("logs", async (t) => {
     );
   }
 });
+
+/** Whose answer was not there in time is told so, and then its connection is closed. */
+function assertTold(t: Test, { responses: [response], closedAfterMs }: RawOutcome, id: number | null): void {
+  t.match(response, { status: 503, headers: { connection: "close", "retry-after": "1" } });
+  t.match(JSON.parse(response?.body ?? "{}"), {
+    id,
+    error: { code: -32002, data: { code: "upstream_unavailable" } },
+  });
+  t.ok(closedAfterMs !== undefined, "its connection is closed");
+}
 
 async function refused(t: Test, port: number): Promise<void> {
   for (let tried = 0; tried < 100; tried += 1) {

@@ -1,12 +1,21 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import t from "tap";
-import { coreKey, startGateway } from "../helpers/gateway.ts";
+import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { echoMethod, startStubValidator } from "../helpers/stub-validator.ts";
 
-const trace = { jsonrpc: "2.0", id: "a\u00e9", method: "debug_traceTransaction", params: ["0x1"] };
+const trace = {
+  jsonrpc: "2.0",
+  id: "a\u00e9",
+  method: "debug_traceTransaction",
+  params: [`0x${"1".repeat(64)}`],
+};
+const cut = `0x${"2".repeat(64)}`;
+const other = `0x${"3".repeat(64)}`;
+const thirdKey = "test-key-with-traces-of-its-own";
+const receipt = { gasUsed: "0x5208" };
 const resultBytes = 20 * 1024 * 1024;
 const result = "0123456789abcdef".repeat(resultBytes / 16);
 
@@ -15,8 +24,11 @@ t.test("long answers", async (t) => {
   const validator = await startStubValidator(t, {
     answer(body, response, request) {
       const { id, method, params }: { id: number; method: string; params: string[] } = JSON.parse(body);
+      if (method === "eth_getTransactionReceipt")
+        return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(receipt)}}`;
       if (method !== "debug_traceTransaction") return echoMethod(body, response, request);
-      if (params[0] !== "cut") return `{"jsonrpc":"2.0","id":${id},"result":"${result}","more":1.0}`;
+      if (params[0] !== cut && params[0] !== other)
+        return `{"jsonrpc":"2.0","id":${id},"result":"${result}","more":1.0}`;
       response.writeHead(200, { "Content-Length": String(resultBytes) });
       response.write(`{"jsonrpc":"2.0","id":${id},"result":"${result.slice(0, 1_000_000)}`, () =>
         response.destroy(),
@@ -24,7 +36,24 @@ t.test("long answers", async (t) => {
       return undefined;
     },
   });
-  const gateway = await startGateway(t, { redisUrl: redis.url, upstreams: [validator.url] });
+  const gateway = await startGateway(t, {
+    redisUrl: redis.url,
+    upstreams: [validator.url],
+    // A key whose trace breaks off gets no more.
+    change: (config) => ({
+      ...config,
+      keys: [
+        ...config.keys,
+        {
+          label: "third",
+          team: "tests",
+          value: thirdKey,
+          permissions: ["rpc", "explorer"],
+          limitPerMinute: 10_000,
+        },
+      ],
+    }),
+  });
 
   t.test(
     "20 MB come through byte for byte, with the client's id and the headers of every answer",
@@ -51,7 +80,7 @@ t.test("long answers", async (t) => {
   });
 
   t.test("one that breaks off ends in a broken connection, never in what looks whole", async (t) => {
-    const body = JSON.stringify({ ...trace, id: 1, params: ["cut"] });
+    const body = JSON.stringify({ ...trace, id: 1, params: [cut] });
     const { responses, text, closedAfterMs } = await rawRequest(
       gateway.port,
       rawPost({ key: coreKey, body }),
@@ -59,14 +88,16 @@ t.test("long answers", async (t) => {
     t.same(responses, [], "no whole answer");
     t.ok(text.length > 100_000, "it had begun");
     t.ok(closedAfterMs !== undefined);
-    await t.rejects(gateway.post({ ...trace, params: ["cut"] }), "a client of HTTP notices");
+    const again = await gateway.post({ ...trace, params: [cut] });
+    t.match(again.json, { error: { message: /is refused for a while/ } }, "and is not tried again");
+    await t.rejects(gateway.post({ ...trace, params: [other] }, { key: qaKey }), "a client of HTTP notices");
   });
 
   t.test("a reader that stands still does not slow the others", async (t) => {
     const socket = connect(gateway.port, "127.0.0.1");
     t.teardown(() => socket.destroy());
     socket.pause();
-    socket.write(rawPost({ key: coreKey, body: JSON.stringify({ ...trace, id: 1 }) }));
+    socket.write(rawPost({ key: thirdKey, body: JSON.stringify({ ...trace, id: 1 }) }));
     const started = performance.now();
     for (let call = 0; call < 100; call += 1) {
       t.equal((await gateway.post({ jsonrpc: "2.0", id: 1, method: "eth_gasPrice" })).status, 200);
@@ -77,12 +108,12 @@ t.test("long answers", async (t) => {
   t.test("a client that leaves in the middle leaves nothing behind", async (t) => {
     for (let client = 0; client < 12; client += 1) {
       const socket = connect(gateway.port, "127.0.0.1");
-      socket.write(rawPost({ key: coreKey, body: JSON.stringify({ ...trace, id: 1 }) }));
+      socket.write(rawPost({ key: thirdKey, body: JSON.stringify({ ...trace, id: 1 }) }));
       await new Promise((resolve) => socket.once("data", resolve));
       socket.destroy();
     }
     // More than the slow lane has places: each must have been freed.
-    const { status } = await gateway.post({ ...trace, id: 2 });
+    const { status } = await gateway.post({ ...trace, id: 2 }, { key: thirdKey });
     t.equal(status, 200);
     const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
     t.match(metrics, /^tollgate_gateway_requests_in_flight 0$/m);

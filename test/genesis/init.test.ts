@@ -16,7 +16,7 @@ import { writeNetwork } from "../../genesis/write-network.ts";
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const crashingInit = fileURLToPath(new URL("crashing-init.ts", import.meta.url));
 const now = () => new Date("2026-11-21T10:00:00.000Z");
-const fileCount = 22;
+const fileCount = 24;
 
 async function init(...args: string[]) {
   const out: string[] = [];
@@ -58,6 +58,8 @@ t.test(
         "compose.env",
         "genesis.json",
         "network.json",
+        "operator.pub.pem",
+        "operator/rpc-key.pem",
         "permissions_config.toml",
         "static-nodes.json",
         "wallet.json",
@@ -105,7 +107,7 @@ t.test("private keys are their owner's alone, and git takes nothing of the folde
   const { folder, read } = place(t);
   await init("--out", folder);
   const mode = (path: string) => statSync(join(folder, path)).mode & 0o777;
-  for (const path of filesOf(folder).filter((path) => /key$|^secrets/.test(path)))
+  for (const path of filesOf(folder).filter((path) => /key$|^secrets|rpc-key/.test(path)))
     t.equal(mode(path), 0o600, path);
   for (const path of [".", "validator-1", "accounts", "secrets"]) t.equal(mode(path), 0o700, path);
   t.equal(read(".gitignore"), "*\n");

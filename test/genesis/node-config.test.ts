@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { parse } from "yaml";
+import { z } from "zod";
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { nodeConfig } from "../../genesis/node-config.ts";
 import { writeToml } from "../../genesis/toml.ts";
@@ -16,9 +19,9 @@ const place = {
   metricsPort: 9545,
 };
 
-function optionsFor(overrides: Record<string, unknown> = {}): Map<string, OptionValue> {
+function optionsFor(overrides: Record<string, unknown> = {}, name = place.name): Map<string, OptionValue> {
   const config = readNetworkConfig({ file: shipped, env: {}, overrides });
-  return readToml(writeToml(nodeConfig({ config, place })));
+  return readToml(writeToml(nodeConfig({ config, place: { ...place, name } })));
 }
 
 const kindOf = (value: OptionValue | undefined) => (Array.isArray(value) ? "list" : typeof value);
@@ -52,6 +55,28 @@ t.test("JSON-RPC has the public families and those for traces, never one that ch
     t.same(options.get(name), ["ETH", "NET", "WEB3", "TXPOOL", "DEBUG", "TRACE", "IBFT"]);
   }
   t.ok(String(optionsFor({ consensus: "qbft" }).get("rpc-http-api")).endsWith("QBFT"));
+});
+
+t.test("without the operator's token go the methods that pass the gateway, and no others", async (t) => {
+  const { methods } = z
+    .object({ methods: z.record(z.string(), z.looseObject({ trace: z.unknown().optional() })) })
+    .parse(parse(readFileSync(new URL("../../config/methods.yaml", import.meta.url), "utf8")));
+  const names = Object.keys(methods).sort();
+  const traces = names.filter((name) => methods[name]?.trace !== undefined);
+  t.ok(traces.length > 10);
+  const listed = (options: Map<string, OptionValue>, server: string) => {
+    t.equal(options.get(`rpc-${server}-authentication-enabled`), true);
+    const open = options.get(`rpc-${server}-api-methods-no-auth`);
+    return Array.isArray(open) ? open.toSorted() : [];
+  };
+  for (const server of ["http", "ws"]) {
+    t.same(listed(optionsFor(), server), names);
+    // Where another node is there for traces a validator runs none for anybody without a token.
+    const traceNode = { enabled: true };
+    const without = names.filter((name) => !traces.includes(name));
+    t.same(listed(optionsFor({ traceNode }), server), without);
+    t.same(listed(optionsFor({ traceNode }, "trace-node"), server), names);
+  }
 });
 
 t.test("what the network rests on is written out", async (t) => {

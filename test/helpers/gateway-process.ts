@@ -22,10 +22,18 @@ export type GatewayProcess = {
   ended: Promise<ProcessEnd>;
 };
 
-/** `node gateway/main.ts` with these arguments, killed when the test ends. */
-export function runGateway(t: Test, args: readonly string[]): GatewayProcess {
+/** `node gateway/main.ts` with these arguments, killed when the test ends. `descriptorsMax`: `ulimit -n`. */
+export function runGateway(
+  t: Test,
+  args: readonly string[],
+  { descriptorsMax }: { descriptorsMax?: number } = {},
+): GatewayProcess {
   const script = join(root, "gateway/main.ts");
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
+  const command = [process.execPath, "--disable-warning=ExperimentalWarning", script, ...args];
+  const limited = `ulimit -n ${descriptorsMax ?? "unlimited"} && exec "$0" "$@"`;
+  const [file = "", ...rest] =
+    descriptorsMax === undefined ? command : ["/bin/sh", "-c", limited, ...command];
+  const child = spawn(file, rest, {
     cwd: root,
     // Nothing of the environment that a configuration reads.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { coreKey } from "./gateway.ts";
 import type { Teardown } from "./teardown.ts";
 
-export type RawFrame = { opcode: number; payload: Buffer };
+export type RawFrame = { opcode: number; payload: Buffer; isFinal: boolean };
 
 export type FrameOptions = {
   opcode?: number;
@@ -20,6 +20,8 @@ export type RawWebSocket = {
   sendBytes(bytes: Uint8Array): void;
   /** The next frame; rejects where none comes in time or the connection closes before. */
   next(): Promise<RawFrame>;
+  /** The next message, whose parts are joined. */
+  nextMessage(): Promise<Buffer>;
   /** Resolves to the code of the close frame, or to undefined where the connection ended without one. */
   closed: Promise<{ code: number; reason: string } | undefined>;
   /** Reads nothing more, so that the gateway's bytes wait. */
@@ -110,16 +112,26 @@ export async function openRawWebSocket(
   socket.write(`GET ${target} HTTP/1.1\r\n${text.join("\r\n")}\r\n\r\n`);
   await until(() => head !== undefined);
 
+  async function next(): Promise<RawFrame> {
+    await until(() => frames.length > 0);
+    const frame = frames.shift();
+    if (frame === undefined) throw new Error("no frame");
+    return frame;
+  }
+
   return {
     status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head ?? "")?.[1]),
     head: head ?? "",
     send: (payload, options) => void socket.write(writeFrame(Buffer.from(payload), options)),
     sendBytes: (bytes) => void socket.write(bytes),
-    async next() {
-      await until(() => frames.length > 0);
-      const frame = frames.shift();
-      if (frame === undefined) throw new Error("no frame");
-      return frame;
+    next,
+    async nextMessage() {
+      const parts: Buffer[] = [];
+      for (;;) {
+        const { payload, isFinal } = await next();
+        parts.push(payload);
+        if (isFinal) return Buffer.concat(parts);
+      }
     },
     closed,
     pause: () => void socket.pause(),
@@ -161,5 +173,6 @@ function readFrame(bytes: Buffer): (RawFrame & { length: number }) | undefined {
     short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
   if (bytes.length < headBytes + length) return undefined;
   const payload = Buffer.from(bytes.subarray(headBytes, headBytes + length));
-  return { opcode: (bytes[0] ?? 0) & 0x0f, payload, length: headBytes + length };
+  const [first = 0] = bytes;
+  return { opcode: first & 0x0f, isFinal: first >= 0x80, payload, length: headBytes + length };
 }

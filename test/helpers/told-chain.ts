@@ -47,6 +47,7 @@ export function createToldChain() {
   return {
     add,
     ask,
+    all: () => blocks.map(({ news }) => news),
     hashes: () => blocks.map(({ news }) => news.hash),
     /** Takes off all blocks above this number; those that follow differ. */
     revert(number: number): void {

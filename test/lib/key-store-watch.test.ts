@@ -4,7 +4,7 @@ import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { createKeyStore, type FoundKey, type KeyStore } from "../../lib/key-store/key-store.ts";
 import type { KeyWatch } from "../../lib/key-store/watch-keys.ts";
-import { keyChangesChannel, keyRecordKey, keyVersionKey } from "../../lib/redis-keys.ts";
+import { keyChangesChannel, keyLostKey, keyRecordKey, keyVersionKey } from "../../lib/redis-keys.ts";
 import { acmeKey, mustCreate, startKeyRig, until } from "./key-store-rig.ts";
 
 type Watched = { watch: KeyWatch; heard: string[]; gaps: () => number };
@@ -132,13 +132,16 @@ t.test("a lost message is noticed by the next message, before any comparison", a
 });
 
 t.test("many changes while versions are compared all the time make no false gap", async (t) => {
-  const { store, connect } = await startKeyRig(t);
-  const { heard, gaps } = await startWatch(t, createKeyStore({ redis: await connect() }), {
+  const { store, redis, connect } = await startKeyRig(t);
+  const { watch, heard, gaps } = await startWatch(t, createKeyStore({ redis: await connect() }), {
     checkIntervalMs: 1,
   });
   for (let round = 1; round <= 300; round += 1) await store.setTeam({ name: "acme", capPerMinute: round });
   await until(() => heard.length === 300, "all heard");
   t.equal(gaps(), 0);
+  t.equal(watch.loss(), undefined, "and no false loss");
+  t.equal(watch.known()?.version, watch.version());
+  t.equal(await redis.exists(keyLostKey), 0, "nor was one written down at any time");
 });
 
 t.test("a message that is none is a gap, not a crash", async (t) => {

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
 import { z } from "zod";
+import { readManifest } from "../../genesis/manifest.ts";
+import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
 import { placeStandIn } from "../helpers/besu-stand-in/place-stand-in.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 import { freePortBase } from "./network/rig.ts";
@@ -31,6 +33,14 @@ async function place(t: Test) {
     args: ["--besu", "--network", networkFile],
     env: { BESU_HOME: placeStandIn(join(folder, "besu")), STAND_IN_OWNER_PID: String(process.pid) },
   };
+}
+
+async function nodesOf({ folder, env }: { folder: string; env: Readonly<Record<string, string>> }) {
+  const network = join(folder, ".data/besu/network");
+  const read = readManifest(network);
+  if ("problem" in read) throw new Error(read.problem);
+  const { manifest } = read;
+  return openNativeNodes({ folder: network, manifest, portBase: 0, env: { ...process.env, ...env } });
 }
 
 t.test("npm start -- --besu: five validators in the place of anvil", async (t) => {
@@ -66,8 +76,11 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
   });
 
   await t.test("one that is killed ends nothing else", async (t) => {
-    process.kill(children["validator-2"] ?? 0, "SIGKILL");
-    t.same(await stillRunning({ "validator-2": children["validator-2"] ?? 0 }), []);
+    // The first, which internal RPC and faucet ask until then.
+    process.kill(children["validator-1"] ?? 0, "SIGKILL");
+    t.same(await stillRunning({ "validator-1": children["validator-1"] ?? 0 }), []);
+    await first.prints("internal RPC and faucet: validator-1 does not keep up or does not answer");
+    t.match(await first.chain("web3_clientVersion"), /^besu/);
     const at = Number(await first.gateway("eth_blockNumber"));
     // Two more, of which one at least was not under way.
     while (Number(await first.gateway("eth_blockNumber")) < at + 2) await sleep(100);
@@ -82,7 +95,14 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     const second = await startedDev(t, { ...where, args });
     t.equal(await genesisOf(second), genesis);
     t.ok(Number(await second.chain("eth_blockNumber")) > at);
+    // As the command line does (npm run network -- stop 2 --native, start 2): another process, which nobody told npm start of.
+    const before = (await second.children())["validator-2"];
+    const nodes = await nodesOf(where);
+    await nodes.stop("validator-2");
+    t.equal(await nodes.start(["validator-2"]), undefined);
+    while ((await second.children())["validator-2"] === before) await sleep(50);
     const again = await second.children();
+    t.equal(again["validator-2"], await nodes.pidOf("validator-2"));
     second.signal("SIGKILL");
     await second.ended;
     t.same(await stillRunning(again), [], "not even kill -9 leaves a validator");

@@ -21,6 +21,12 @@ t.test("npm start brings the faucet, behind the gateway too, and a second start 
   t.match(first.printed(), new RegExp(`faucet +http://127\\.0\\.0\\.1:${first.ports.faucet}/`));
   t.match(first.printed(), /faucet {3}│ .*faucet is up/, "its lines are told from others'");
   t.match(await fetch(`http://127.0.0.1:${first.ports.faucetOps}/readyz`), { status: 200 });
+  t.match(
+    await fetch(`http://127.0.0.1:${first.ports.faucetOps}/status`).then((response) => response.json()),
+    { redisDoubt: null },
+    "its claims are in a Redis that writes at once",
+  );
+  t.match(first.printed(), /redis-faucet +redis:.*\.data\/redis-faucet/);
   const before = BigInt(String(await first.chain("eth_getBalance", [address, "latest"])));
 
   const url = `http://127.0.0.1:${first.ports.gateway}/faucet/claim`;

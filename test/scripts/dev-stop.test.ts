@@ -57,7 +57,7 @@ t.test("a child that does not end when asked is killed, and the rest still ends 
   t.same(await stillRunning(children), []);
 });
 
-for (const name of ["redis", "chain", "gateway", "faucet"]) {
+for (const name of ["redis", "redis-faucet", "chain", "gateway", "faucet"]) {
   t.test(`${name} that ends by itself is named, and everything else is stopped`, async (t) => {
     const dev = await startedDev(t, { folder: t.testdir() });
     const children = await dev.children();

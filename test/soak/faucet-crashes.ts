@@ -10,9 +10,18 @@ import { type DurableRedis, startDurableRedis } from "../faucet/support/durable-
 import { readPayments } from "../faucet/support/read-payments.ts";
 import { allowlistText, postClaim } from "../faucet/support/start-faucet.ts";
 import type { AnvilUnderTest } from "../helpers/anvil.ts";
+import { coreKey, startGateway } from "../helpers/gateway.ts";
+import { startRedis } from "../helpers/redis.ts";
 import type { Teardown } from "../helpers/teardown.ts";
 import { checkLimits, checkPayments } from "./faucet-crash-checks.ts";
 import { seededRandom } from "./random-faults.ts";
+
+/** A dev chain that several runs share. */
+export type CrashChain = {
+  anvil: AnvilUnderTest;
+  /** No blocks are made until what comes back was called. */
+  stall: () => () => void;
+};
 
 export type CrashFindings = {
   seed: number;
@@ -47,7 +56,7 @@ const amountWei = 10n ** 19n;
  */
 export async function runFaucetCrashes(
   t: Teardown,
-  { seed, claims: count, anvil }: { seed: number; claims: number; anvil: AnvilUnderTest },
+  { seed, claims: count, anvil, stall }: { seed: number; claims: number } & CrashChain,
 ): Promise<CrashFindings> {
   const random = seededRandom(seed);
   const findings: CrashFindings = { seed, claims: count, faults: [], points: new Set(), broken: [] };
@@ -56,9 +65,11 @@ export async function runFaucetCrashes(
     getAddress(dataSlice(hashText(`claim ${seed} ${index} ${anvil.port}`), 12)),
   );
   const [redis, proxy] = await Promise.all([startDurableRedis(t), startCutProxy(t, { port: anvil.port })]);
+  const upstream = await startUpstream(t, { proxy, hasGateway: random() < 0.5 });
+  findings.faults.push(upstream.apiKey === "" ? "no gateway" : "a gateway in between");
   await anvil.rpc("anvil_setBalance", [wallet.address, `0x${(amountWei * BigInt(count + 1)).toString(16)}`]);
   const firstBlock = Number(await anvil.rpc("eth_blockNumber"));
-  const configFile = await writeFiles(t, { redis, proxy, wallet, addresses });
+  const configFile = await writeFiles(t, { redis, upstream, wallet, addresses });
   const pointOfSeed = crashPoints[seed % crashPoints.length] ?? "before claim";
   let pointsLeft = laterPointsMax;
   const replicas = [0, 1].map((index) =>
@@ -83,7 +94,7 @@ export async function runFaucetCrashes(
   });
 
   const accepted = claimAll({ addresses, replicas, random });
-  await strike({ replicas, redis, proxy, random, findings });
+  await strike({ replicas, redis, proxy, chain: { anvil, stall }, random, findings });
   pointsLeft = 0;
   const claims = await accepted;
   const confirmed = await allConfirmed({ replicas, ids: [...claims.values()] });
@@ -99,16 +110,32 @@ export async function runFaucetCrashes(
   return findings;
 }
 
+/** What the faucets ask: the proxy that is cut, or a gateway before it. */
+async function startUpstream(
+  t: Teardown,
+  { proxy, hasGateway }: { proxy: CutProxy; hasGateway: boolean },
+): Promise<{ url: string; apiKey: string }> {
+  if (!hasGateway) return { url: proxy.url, apiKey: "" };
+  const { url: redisUrl } = await startRedis(t);
+  const { url } = await startGateway(t, { redisUrl, upstreams: [proxy.url] });
+  return { url, apiKey: coreKey };
+}
+
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 
 async function writeFiles(
   t: Teardown,
   {
     redis,
-    proxy,
+    upstream,
     wallet,
     addresses,
-  }: { redis: DurableRedis; proxy: CutProxy; wallet: Wallet; addresses: readonly string[] },
+  }: {
+    redis: DurableRedis;
+    upstream: { url: string; apiKey: string };
+    wallet: Wallet;
+    addresses: readonly string[];
+  },
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-crashes-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -126,8 +153,11 @@ async function writeFiles(
       ops: { port: 0 },
       redis: redis.url,
       redisCommandTimeoutMs: 3000,
-      upstream: proxy.url,
+      upstream: upstream.url,
+      upstreamApiKey: upstream.apiKey,
       upstreamTimeoutMs: 1000,
+      // A hundredth: an outage of two to four seconds is one of minutes.
+      giveUpAfterMs: 300,
       allowlistFile: "allowlist.yaml",
       wallet: { developmentKey: wallet.privateKey },
       pollMs: 60,
@@ -135,7 +165,7 @@ async function writeFiles(
       resendAfterMs: 400,
       leaderMs: 1000,
       inFlightMax: 20,
-      limits: { perClient: 100_000, overall: 100_000 },
+      limits: { perClient: 100_000, overall: 100_000, refusals: 100_000 },
     }),
   );
   return file;
@@ -179,12 +209,14 @@ async function strike({
   replicas,
   redis,
   proxy,
+  chain: { anvil, stall },
   random,
   findings,
 }: {
   replicas: readonly CrashReplica[];
   redis: DurableRedis;
   proxy: CutProxy;
+  chain: CrashChain;
   random: () => number;
   findings: CrashFindings;
 }): Promise<void> {
@@ -193,7 +225,7 @@ async function strike({
   for (let fault = 0; fault < count; fault += 1) {
     await sleep(random() * 300);
     const kind = random();
-    const lastsMs = 50 + random() * 250;
+    const lastsMs = random() < 0.3 ? longMs(random) : 50 + random() * 250;
     if (kind < 0.2) {
       const index = random() < 0.5 ? 0 : 1;
       findings.faults.push(`kill -9 of replica ${index}`);
@@ -201,14 +233,27 @@ async function strike({
     } else if (kind < 0.5) {
       findings.faults.push("kill -9 of Redis");
       await redis.crash();
+    } else if (kind < 0.6) {
+      const stalledMs = longMs(random);
+      findings.faults.push(`no blocks for ${stalledMs} ms, then a pool that is lost`);
+      const goOn = stall();
+      await sleep(stalledMs);
+      // As a network that is recovered: what its nodes held is gone.
+      await anvil.rpc("anvil_dropAllTransactions");
+      goOn();
     } else {
-      const mode = kind < 0.75 ? "cut" : "mute";
+      const mode = kind < 0.8 ? "cut" : "mute";
       findings.faults.push(`chain ${mode} for ${Math.round(lastsMs)} ms`);
       proxy.set(mode);
       await sleep(lastsMs);
       proxy.set("open");
     }
   }
+}
+
+/** Minutes, a hundred times as fast as the faucets' patience is in earnest. */
+function longMs(random: () => number): number {
+  return Math.round(2000 + random() * 2000);
 }
 
 /** Follows the claims until all are confirmed, at most for `settleWithinMs`; answers how many are. */

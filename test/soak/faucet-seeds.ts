@@ -1,12 +1,13 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startAnvil } from "../helpers/anvil.ts";
 import type { Teardown } from "../helpers/teardown.ts";
-import { type CrashFindings, runFaucetCrashes } from "./faucet-crashes.ts";
+import { type CrashChain, type CrashFindings, runFaucetCrashes } from "./faucet-crashes.ts";
 
 /** Each run has processes of its own, and a wallet of its own on the one chain. */
 const runsAtOnce = 4;
 const claimsOfARun = 50;
-const blockTimeSeconds = 0.1;
+const blockEveryMs = 100;
 
 /** Runs so many seeds before one fast-mining dev chain, four at a time. */
 export async function runCrashSeeds(
@@ -23,7 +24,7 @@ export async function runCrashSeeds(
     goesOn?: () => boolean;
   },
 ): Promise<void> {
-  const anvil = await startAnvil(t, { blockTimeSeconds });
+  const chain = await startChain(t);
   const waiting = Array.from({ length: seeds }, (_, index) => first + index);
 
   async function run(): Promise<void> {
@@ -33,7 +34,7 @@ export async function runCrashSeeds(
       try {
         const findings = await runFaucetCrashes(
           { teardown: (stop) => stops.unshift(stop) },
-          { seed, claims: claimsOfARun, anvil },
+          { seed, claims: claimsOfARun, ...chain },
         );
         onFindings({ ...findings, tookMs: performance.now() - startedMs });
       } finally {
@@ -43,4 +44,32 @@ export async function runCrashSeeds(
   }
 
   await Promise.all(Array.from({ length: runsAtOnce }, run));
+}
+
+/** A dev chain whose blocks are made here, so that it can be stalled. */
+async function startChain(t: Teardown): Promise<CrashChain> {
+  const anvil = await startAnvil(t);
+  await anvil.rpc("evm_setAutomine", [false]);
+  let stalls = 0;
+  let isOver = false;
+  async function mine(): Promise<void> {
+    while (!isOver) {
+      if (stalls === 0) await anvil.rpc("evm_mine");
+      await sleep(blockEveryMs);
+    }
+  }
+  const mining = mine();
+  t.teardown(async () => {
+    isOver = true;
+    await mining;
+  });
+  return {
+    anvil,
+    stall() {
+      stalls += 1;
+      return () => {
+        stalls -= 1;
+      };
+    },
+  };
 }

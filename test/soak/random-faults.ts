@@ -24,8 +24,8 @@ const readers = 4;
 const blockTimeMs = 250;
 
 /**
- * Two gateways before five validators, one of which at a time is struck by a random fault. Readers must never get an
- * error or see the chain go back; one sender sends 50 transactions in a row, each through the other gateway, taking its
+ * Two gateways before five validators, one of which at a time is struck by a random fault or lies of the chain's end.
+ * Readers must never get an error, a liar's block or state, or see the chain go back; one sender sends 50 transactions in a row, each through the other gateway, taking its
  * nonces from `pending`: none may be left out or used twice, and all are mined. Beside them clients ask for much at once,
  * and compare it.
  */
@@ -51,7 +51,7 @@ export async function runRandomFaults(
     strike({ cluster, random, isOver, findings }),
     ...Array.from({ length: readers }, (_, index) => {
       const gateway = gateways[index % gateways.length];
-      return gateway === undefined ? undefined : keepReading({ gateway, isOver, findings });
+      return gateway === undefined ? undefined : keepReading({ cluster, gateway, isOver, findings });
     }),
     ...gateways.flatMap((gateway) => [comparison.keepComparing(gateway), comparison.keepComparing(gateway)]),
     sendInARow({ gateways, cluster, findings, random, hashes: sent }),
@@ -100,6 +100,9 @@ export async function strike({
       arrayAsErrorObject: () => struck.arrayAsErrorObject(),
       dropWebSockets: () => struck.dropWebSockets(),
       silentWebSocket: () => struck.silentWebSocket(),
+      lieNext: () => struck.lie("next"),
+      lieJump: () => struck.lie("jump"),
+      lieBranch: () => struck.lie("branch"),
     };
     const names = Object.keys(faults);
     const name = names[Math.floor(random() * names.length)] ?? "die";
@@ -112,10 +115,12 @@ export async function strike({
 }
 
 async function keepReading({
+  cluster,
   gateway,
   isOver,
   findings,
 }: {
+  cluster: Validators;
   gateway: GatewayUnderTest;
   isOver: () => boolean;
   findings: SoakFindings;
@@ -133,7 +138,10 @@ async function keepReading({
       findings,
     );
     if (block === null) findings.broken.push(`block ${number} was told and is not there`);
-    await result(gateway, "eth_getBalance", [address, `0x${number.toString(16)}`], findings);
+    else if (Object(block).hash !== cluster.block(Number(number))?.hash)
+      findings.broken.push(`block ${number} is not the chain's`);
+    const balance = await result(gateway, "eth_getBalance", [address, `0x${number.toString(16)}`], findings);
+    if (balance === "0xbad0") findings.broken.push(`a liar's balance at ${number}`);
     findings.reads += 3;
     await sleep(5);
   }

@@ -1,2 +1,5 @@
+# Stands in for prom/node-exporter (README.md).
 FROM tollgate-test/base
-ENTRYPOINT ["prometheus-node-exporter"]
+RUN ln -s /usr/bin/prometheus-node-exporter /bin/node_exporter
+USER nobody
+ENTRYPOINT ["/bin/node_exporter"]

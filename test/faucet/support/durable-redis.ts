@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askRedis } from "../../../scripts/dev/start-redis.ts";
@@ -11,6 +11,8 @@ export type DurableRedis = {
   url: string;
   /** kill -9, and a start on the same port with what is on disk. */
   crash(): Promise<void>;
+  /** The same, on a disk that has lost the end of the append-only file: this share of it is left, 0 to 1. */
+  crashTruncated(share: number): Promise<void>;
 };
 
 /** A redis-server that has on disk whatever it has answered: `appendfsync always`, as the faucet asks for. */
@@ -49,6 +51,17 @@ export async function startDurableRedis(t: Teardown): Promise<DurableRedis> {
     url,
     async crash() {
       await kill();
+      await launch();
+    },
+    async crashTruncated(share) {
+      await kill();
+      const files = (await readdir(join(folder, "appendonlydir"))).filter((name) =>
+        name.endsWith(".incr.aof"),
+      );
+      const [name = ""] = files;
+      if (files.length !== 1) throw new Error(`one file was expected: ${files.join()}`);
+      const file = join(folder, "appendonlydir", name);
+      await truncate(file, Math.floor((await stat(file)).size * share));
       await launch();
     },
   };

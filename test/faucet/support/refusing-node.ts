@@ -4,8 +4,13 @@ import { Transaction } from "ethers";
 import { z } from "zod";
 import type { Teardown } from "../../helpers/teardown.ts";
 
-/** Whether the node says no to a transaction, and whether it takes it all the same. */
-export type Verdict = "taken" | "refused" | "refused, yet taken";
+/** What becomes of a transaction: the node's, refused by it in its words, or whatever else stands between answers. */
+export type Verdict =
+  | "taken"
+  | "refused"
+  | "connection lost"
+  | { error: { code: number; message: string; data?: object } }
+  | { status: number; body: string };
 
 const sendSchema = z.object({
   id: z.number(),
@@ -13,7 +18,9 @@ const sendSchema = z.object({
   params: z.tuple([z.string()]),
 });
 
-/** A node in front of another one that refuses the transactions that `judge` says. */
+const refused = { code: -32007, message: "Sender account not authorized to send transactions" };
+
+/** A node in front of another one that answers transactions as `judge` says. */
 export async function startRefusingNode(
   t: Teardown,
   { nodeUrl, judge }: { nodeUrl: string; judge: (transaction: Transaction) => Verdict },
@@ -23,12 +30,17 @@ export async function startRefusingNode(
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const send = sendSchema.safeParse(JSON.parse(body));
     const verdict = send.success ? judge(Transaction.from(send.data.params[0])) : "taken";
-    const forward = () =>
-      fetch(nodeUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    if (verdict === "connection lost") return request.socket.destroy();
     response.setHeader("Content-Type", "application/json");
-    if (verdict === "taken") return response.end(await (await forward()).text());
-    if (verdict === "refused, yet taken") await forward();
-    const error = { code: -32000, message: "sender account not authorized" };
+    if (verdict === "taken") {
+      const headers = { "Content-Type": "application/json" };
+      return response.end(await (await fetch(nodeUrl, { method: "POST", headers, body })).text());
+    }
+    if (verdict !== "refused" && "status" in verdict) {
+      response.statusCode = verdict.status;
+      return response.end(verdict.body);
+    }
+    const error = verdict === "refused" ? refused : verdict.error;
     return response.end(JSON.stringify({ jsonrpc: "2.0", id: send.data?.id, error }));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -90,7 +90,7 @@ export async function startFaucet(
     pollMs: 20,
     idlePollMs: 100,
     leaderMs: 2000,
-    limits: { ...shipped.limits, perClient: 100_000, overall: 1_000_000 },
+    limits: { ...shipped.limits, perClient: 100_000, overall: 1_000_000, refusals: 100_000 },
   });
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
@@ -123,8 +123,11 @@ export async function startFaucet(
     async ended(id) {
       for (;;) {
         const response = await fetch(`${url}/claims/${id}`);
-        const { claim }: ClaimAnswer = JSON.parse(await response.text());
-        if (claim.status === "confirmed" || claim.status === "refused") return claim;
+        const text = await response.text();
+        // 503: a Redis that is away or slow.
+        if (response.status !== 200 && response.status !== 503) throw new Error(`claim ${id}: ${text}`);
+        const { claim }: Partial<ClaimAnswer> = JSON.parse(text);
+        if (claim?.status === "confirmed" || claim?.status === "refused") return claim;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

@@ -125,3 +125,37 @@ t.test("a member sent twice is forwarded once, as it was counted", async (t) => 
   ]);
   t.equal(checked.paramsText.split("fromBlock").length, 2);
 });
+
+t.test("a filter over many blocks travels in the slow lane, and has its time", async (t) => {
+  const range = (blocks: number) => [{ fromBlock: "0x10", toBlock: hex(0x10 + blocks - 1) }];
+  const narrow = await check(range(100));
+  t.ok("paramsText" in narrow && narrow.rule === undefined);
+  for (const [blocks, permissions] of [
+    [101, ["rpc"]],
+    [5000, ["rpc", "explorer"]],
+  ] as const) {
+    t.match(await check(range(blocks), [...permissions]), {
+      rule: { name: "eth_getLogs", lane: "slow", timeoutMs: 28_000, permission: "rpc", cost: 1 },
+    });
+  }
+  t.match(await check([{ fromBlock: hex(head - 100n) }]), { rule: { lane: "slow" } }, "counted to the head");
+});
+
+t.test("a filter may name a thousand addresses and topics, wherever they stand", async (t) => {
+  const values = (count: number) => Array(count).fill(`0x${"11".repeat(20)}`);
+  const refused = {
+    refused: "invalid_params",
+    message: "A filter takes at most 1000 addresses and topics together",
+    data: { logValuesMax: 1000 },
+  };
+  for (const place of [
+    (count: number) => ({ address: values(count) }),
+    (count: number) => ({ topics: [null, values(count)] }),
+    (count: number) => ({ address: values(count - 600), topics: [values(300), values(300)] }),
+    (count: number) => ({ fromAddress: values(count - 500), toAddress: values(500) }),
+  ]) {
+    t.match(check([{ fromBlock: "0x1", toBlock: "0x1", ...place(1000) }]), { paramsText: /0x1/ });
+    t.match(check([{ fromBlock: "0x1", toBlock: "0x1", ...place(1001) }]), refused);
+    t.match(check([{ blockHash: `0x${"22".repeat(32)}`, ...place(1001) }]), refused);
+  }
+});

@@ -203,3 +203,34 @@ function pause(forMs: number): void {
   const endMs = performance.now() + forMs;
   while (performance.now() < endMs);
 }
+
+t.test(
+  "a Redis that answers and is not to be trusted: a tenth, and no lease from before is used after it",
+  async (t) => {
+    const server = await startRedisServer();
+    t.teardown(() => server.kill());
+    const { limiter, redis, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
+    t.teardown(stop);
+    const busy = { ...key, limitPerMinute: 20_000 };
+    await chargeAtOnce(limiter, busy, 1000);
+    await until(async () => {
+      await chargeAtOnce(limiter, busy, 100);
+      return limiter.keysWithLease() > 0;
+    }, "a lease");
+    await redis.flushall();
+    limiter.hold("emptied");
+    t.match(limiter.state(), { answers: false, reason: "emptied" });
+    const { admitted, degraded } = await chargeAtOnce(limiter, busy, 5000);
+    t.strictSame({ admitted, degraded }, { admitted: 2000, degraded: 5000 });
+    // Several probes' time: it answers, and is still not asked.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    t.match(limiter.state(), { answers: false, reason: "emptied" });
+    t.strictSame(await redis.keys("*budget*"), [], "no window was begun meanwhile");
+
+    limiter.hold(undefined);
+    await until(() => limiter.state().answers, "trusted again");
+    let after = 0;
+    for (let round = 0; round < 25; round += 1) after += (await chargeAtOnce(limiter, busy, 1000)).admitted;
+    t.equal(after, 20_000, "what the new window holds and not a point more");
+  },
+);

@@ -82,3 +82,28 @@ t.test("without Redis failures are counted in memory, with no wait", async (t) =
   t.equal(failures.blockedForMs("192.0.2.41"), 0);
   t.ok(performance.now() - startMs < 200);
 });
+
+t.test("failures beyond what Redis is asked a second are counted by the process alone", async (t) => {
+  const redis = connectRedis(server.url);
+  t.teardown(() => redis.disconnect());
+  await until(() => redis.status === "ready", "connection");
+  let nowMs = 0;
+  const failures = createFailureLimiter({
+    redis,
+    points: 3,
+    durationSeconds: 60,
+    sharedPerSecondMax: 2,
+    monotonicMs: () => nowMs,
+  });
+  const counted = async () => Number(await redis.get("failures:192.0.2.50"));
+  for (let failure = 0; failure < 2; failure += 1) await failures.countFailure("192.0.2.50");
+  t.equal(await counted(), 2);
+  for (let failure = 0; failure < 2; failure += 1)
+    t.equal(await failures.countFailure("192.0.2.50"), 0, "two of its own");
+  t.equal(await counted(), 2);
+  t.ok((await failures.countFailure("192.0.2.50")) > 0, "which has a limit too");
+  t.equal(await failures.countFailure("192.0.2.51"), 0);
+  nowMs += 1000;
+  await failures.countFailure("192.0.2.52");
+  t.equal(await redis.get("failures:192.0.2.52"), "1", "Redis is asked again a second later");
+});

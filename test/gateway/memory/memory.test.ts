@@ -21,7 +21,7 @@ t.test("within a block the same question is asked once, and again after it", asy
     const { source, answer, isThere } = ask("eth_getBalance", same);
     t.equal(source, "hit");
     t.ok(isThere, "at once");
-    t.match(await answer, { afterId: ',"result":"0x1"}', validator: 2 });
+    t.match(await answer, { afterId: ',"result":"0x1"}', validator: "validator-3" });
   }
   t.equal(ask("eth_getBalance", [`0x${"cd".repeat(20)}`, "latest"]).source, "miss");
   t.equal(ask("eth_getTransactionCount", latest).source, "miss");

@@ -98,7 +98,7 @@ t.test("headers tell where each answer comes from, to keys for QA only", async (
   ];
   const { headers } = await gateway.post(batch, { key: qaKey });
   t.equal(headers.get("x-tollgate-cache"), "hit, none, miss, join, hit");
-  t.match(headers.get("x-tollgate-validator"), /^[0-4], none, ([0-4]), \1, none$/);
+  t.match(headers.get("x-tollgate-validator"), /^validator-[1-5], none, (validator-[1-5]), \1, none$/);
   t.match(headers.get("server-timing"), /^charge;dur=\d+\.\d+, answer;dur=\d+\.\d+$/);
   const plain = await gateway.post(batch);
   for (const name of ["x-tollgate-cache", "x-tollgate-validator", "server-timing"]) {

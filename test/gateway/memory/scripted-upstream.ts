@@ -91,7 +91,7 @@ export function startMemory({
 
 /** As a validator that has the head gives it. */
 export function result(text: string, changes: Partial<WholeAnswer> = {}): WholeAnswer {
-  return { ...ownWholeAnswer(text), validator: 2, wasAtHead: true, ...changes };
+  return { ...ownWholeAnswer(text), validator: "validator-3", wasAtHead: true, ...changes };
 }
 
 export function errorAnswer(code: number): WholeAnswer {

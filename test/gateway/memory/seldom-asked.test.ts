@@ -45,7 +45,10 @@ for (const [block, shelf] of [
     t.equal(second.source, "join");
     t.equal(asked.length, 1);
     await reply(result('"0x2"'));
-    t.match(await Promise.all([first.answer, second.answer]), [{ validator: 2 }, { validator: 2 }]);
+    t.match(await Promise.all([first.answer, second.answer]), [
+      { validator: "validator-3" },
+      { validator: "validator-3" },
+    ]);
     t.equal(ask("eth_getBalance", late).source, "hit");
   });
 

@@ -1,6 +1,8 @@
 import t from "tap";
+import { createHttpConnections } from "../../../gateway/http/http-connections.ts";
 import {
   App,
+  type HttpResponse,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -25,14 +27,21 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
     return {
       message: (bytes) => wire.send(bytes),
       control() {},
+      drained() {},
       closed() {},
       end() {},
       stop() {},
     };
   }
 
+  const connections = createHttpConnections({
+    slots: { take: () => ({ prove() {}, leave() {} }) },
+  });
   const route = webSocketRoute({
+    arrived: connections.arrived,
+    refuse: () => ({ status: 400, headers: {}, body: undefined }),
     settings: webSocketSettingsSchema.parse({}),
+    readers: { watch: () => () => {} },
     async upgrade() {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return { subprotocol: "", admission: { open: openSession, giveBack() {} } };
@@ -42,7 +51,10 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
     },
   });
   const listening = await new Promise<us_listen_socket>((resolve, reject) => {
-    const app = App().ws("/*", route);
+    const follow = (res: HttpResponse, opened: number) => {
+      if (opened > 0) connections.opened(res);
+    };
+    const app = App().filter(follow).ws("/*", route);
     app.listen("127.0.0.1", 0, (socket) =>
       socket === false ? reject(new Error("no port")) : resolve(socket),
     );

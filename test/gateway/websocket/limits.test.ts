@@ -73,7 +73,7 @@ t.test("limits of a socket", async (t) => {
       const socket = await openRawWebSocket(t, gateway.port);
       socket.send(call);
       t.equal(
-        (await socket.next()).payload.length,
+        (await socket.nextMessage()).length,
         result.length + '{"jsonrpc":"2.0","id":1,"result":""}'.length,
       );
       socket.pause();

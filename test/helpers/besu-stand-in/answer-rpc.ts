@@ -1,29 +1,86 @@
 import { toQuantity } from "ethers";
-import type { Block, Chain } from "./chain.ts";
+import { z } from "zod";
+import { type Block, type Chain, showBlock } from "./chain.ts";
+import { type Pool, showTransaction } from "./transactions.ts";
 
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+const rangeSchema = z.object({ fromBlock: z.string().optional(), toBlock: z.string().optional() });
 
 /** What the stand-in answers, as recordings of Besu 26.8.0 have it; all else is "Method not found". */
 export function createRpc({
   chain,
+  pool,
+  onSent,
   chainId,
   validators,
   peerCount,
 }: {
   chain: Chain;
+  pool: Pool;
+  /** A transaction that was taken: for the other nodes. */
+  onSent: (raw: string) => void;
   chainId: number;
   validators: readonly string[];
   peerCount: () => number;
 }): (method: string, params: readonly unknown[]) => RpcAnswer {
-  const blockAt = (tag: unknown): RpcAnswer => {
+  const blockAt = (tag: unknown, full: unknown): RpcAnswer => {
     if (tag === "finalized" || tag === "safe") return { error: { code: -39001, message: "Unknown block" } };
     const number =
       tag === "latest" || tag === "pending" ? chain.height() : tag === "earliest" ? 0 : Number(tag);
     if (typeof tag !== "string" || !Number.isInteger(number)) {
       return { error: { code: -32602, message: "Invalid block number params" } };
     }
-    return { result: chain.block(number) ?? null };
+    const block = chain.block(number);
+    return { result: block === undefined ? null : showBlock(block, full === true) };
   };
+  const votes = new Map<string, boolean>();
+  const refuse = (code: number, message: string): RpcAnswer => ({ error: { code, message } });
+
+  /** Besu's refusals that a client can meet with a transaction that is well-formed. */
+  function sendRaw(raw: string): RpcAnswer {
+    const sent = pool.read(raw);
+    if (sent === undefined) return refuse(-32602, "Invalid transaction params");
+    const { transaction, from, nonce, hash } = sent;
+    if (transaction.chainId !== BigInt(chainId)) return refuse(-32000, "Wrong chainId");
+    if (chain.mined(hash) !== undefined || pool.get(hash) !== undefined) {
+      return refuse(-32000, "Known transaction");
+    }
+    if (nonce < chain.nonce(from)) return refuse(-32001, "Nonce too low");
+    if (chain.balance(from) < transaction.value) {
+      return refuse(-32004, "Upfront cost exceeds account balance");
+    }
+    pool.add(raw);
+    onSent(raw);
+    return { result: hash };
+  }
+
+  function receipt(hash: string) {
+    const done = chain.mined(hash);
+    if (done === undefined) return null;
+    const { sent, block, index } = done;
+    const shown = showTransaction(sent, { ...block, index });
+    return {
+      ...{ transactionHash: hash, from: shown.from, to: shown.to, type: shown.type },
+      ...{ blockHash: block.hash, blockNumber: block.number, transactionIndex: shown.transactionIndex },
+      ...{ status: "0x1", gasUsed: toQuantity(21_000), cumulativeGasUsed: toQuantity(21_000 * (index + 1)) },
+      ...{
+        effectiveGasPrice: shown.gasPrice,
+        contractAddress: null,
+        logs: [],
+        logsBloom: block["logsBloom"],
+      },
+    };
+  }
+
+  /** There are none, but ranges are checked as Besu checks them. */
+  function getLogs(filter: unknown): RpcAnswer {
+    const { fromBlock, toBlock } = rangeSchema.safeParse(filter).data ?? {};
+    const numberOf = (tag: string | undefined) => (tag?.startsWith("0x") ? Number(tag) : chain.height());
+    if (numberOf(fromBlock) > numberOf(toBlock)) return refuse(-32602, "Invalid block range params");
+    return { result: [] };
+  }
+
   const methods: Readonly<Record<string, (params: readonly unknown[]) => RpcAnswer>> = {
     web3_clientVersion: () => ({ result: "besu/v26.8.0/stand-in" }),
     eth_chainId: () => ({ result: toQuantity(chainId) }),
@@ -33,12 +90,42 @@ export function createRpc({
     eth_syncing: () => ({ result: false }),
     eth_gasPrice: () => ({ result: "0x0" }),
     eth_blockNumber: () => ({ result: toQuantity(chain.height()) }),
-    eth_getBlockByNumber: ([tag]) => blockAt(tag),
-    eth_getBlockByHash: ([hash]) => ({ result: chain.byHash(String(hash)) ?? null }),
-    eth_getLogs: () => ({ result: [] }),
-    // There are no transactions.
-    eth_getBalance: () => ({ result: "0x0" }),
-    eth_getTransactionCount: () => ({ result: "0x0" }),
+    eth_getBlockByNumber: ([tag, full]) => blockAt(tag, full),
+    eth_getBlockByHash: ([hash, full]) => {
+      const block = chain.byHash(String(hash));
+      return { result: block === undefined ? null : showBlock(block, full === true) };
+    },
+    eth_getLogs: ([filter]) => getLogs(filter),
+    eth_call: () => ({ result: "0x" }),
+    eth_estimateGas: () => ({ result: toQuantity(21_000) }),
+    eth_maxPriorityFeePerGas: () => ({ result: "0x0" }),
+    eth_baseFee: () => ({ result: "0x0" }),
+    eth_getCode: () => ({ result: "0x" }),
+    eth_getBalance: ([address]) => ({ result: toQuantity(chain.balance(String(address))) }),
+    eth_getTransactionCount: ([address, tag]) => {
+      const mined = chain.nonce(String(address));
+      const own = pool.all().filter(({ from }) => from === String(address).toLowerCase());
+      return {
+        result: toQuantity(Math.max(mined, ...(tag === "pending" ? own.map(({ nonce }) => nonce + 1) : []))),
+      };
+    },
+    eth_sendRawTransaction: ([raw]) => sendRaw(String(raw)),
+    eth_getTransactionByHash: ([hash]) => {
+      const done = chain.mined(String(hash));
+      const waits = pool.get(String(hash));
+      if (done !== undefined)
+        return { result: showTransaction(done.sent, { ...done.block, index: done.index }) };
+      return { result: waits === undefined ? null : showTransaction(waits) };
+    },
+    eth_getTransactionReceipt: ([hash]) => ({ result: receipt(String(hash)) }),
+    txpool_besuTransactions: () => ({ result: pool.all().map(({ hash }) => ({ hash })) }),
+    // Votes are noted and never counted.
+    ibft_getPendingVotes: () => ({ result: Object.fromEntries(votes) }),
+    ibft_proposeValidatorVote: ([address, add]) => {
+      votes.set(String(address).toLowerCase(), add === true);
+      return { result: true };
+    },
+    ibft_discardValidatorVote: ([address]) => ({ result: votes.delete(String(address).toLowerCase()) }),
     ibft_getValidatorsByBlockNumber: () => ({ result: validators }),
   };
   return (method, params) =>
@@ -50,6 +137,6 @@ export function subscriptionText(subscription: string, block: Block): string {
   return JSON.stringify({
     jsonrpc: "2.0",
     method: "eth_subscription",
-    params: { subscription, result: block },
+    params: { subscription, result: showBlock(block, false) },
   });
 }

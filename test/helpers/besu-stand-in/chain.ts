@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../lib/ibft/block-header.ts";
 import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";
 import type { StandInGenesis } from "./read-genesis.ts";
+import { readTransaction, type Sent, showTransaction, transactionsRoot } from "./transactions.ts";
 
 /** A block as JSON-RPC gives it; `extraData` with the seals that this node saw. */
 export type Block = z.output<typeof blockSchema>;
@@ -15,6 +16,8 @@ export const blockSchema = z.looseObject({
   miner: z.string(),
   timestamp: z.string(),
   extraData: z.string(),
+  /** Its transactions as they were signed. */
+  raws: z.array(z.string()).default([]),
 });
 
 const vanity = `0x${Buffer.from("besu 26.8.0").toString("hex").padStart(64, "0")}`;
@@ -24,17 +27,38 @@ const zeroHash = `0x${"00".repeat(32)}`;
 
 export type Chain = ReturnType<typeof openChain>;
 
-/** The blocks of one node: in memory, and a line each in its data folder. No block has transactions. */
+/**
+ * The blocks of one node: in memory, and a line each in its data folder. Transactions move value and count nonces; they run
+ * nothing and cost nothing, and the state root stays that of the genesis block.
+ */
 export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; dataFolder: string }) {
   mkdirSync(dataFolder, { recursive: true });
   const file = join(dataFolder, "stand-in-chain.jsonl");
-  const first: Block = { ...genesis.block, ...besideHeader };
-  const blocks: Block[] = [first];
+  const first: Block = { ...genesis.block, ...besideHeader, raws: [] };
+  const blocks: Block[] = [];
+  const nonces = new Map<string, number>();
+  const balances = new Map(genesis.balances);
+  const mined = new Map<string, { sent: Sent; block: Block; index: number }>();
+  const pay = (address: string, wei: bigint) => balances.set(address, (balances.get(address) ?? 0n) + wei);
+
+  function push(block: Block): void {
+    blocks.push(block);
+    for (const [index, raw] of block.raws.entries()) {
+      const sent = readTransaction(raw);
+      if (sent === undefined) throw new Error(`block ${block.number} has a transaction that cannot be read`);
+      mined.set(sent.hash, { sent, block, index });
+      nonces.set(sent.from, sent.nonce + 1);
+      pay(sent.from, -sent.transaction.value);
+      pay((sent.transaction.to ?? sent.from).toLowerCase(), sent.transaction.value);
+    }
+  }
+
+  push(first);
   for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
     // The last line may be half of one: the node was killed while it wrote.
     const block = parseBlock(line);
     if (block === undefined || Number(block.number) !== blocks.length) break;
-    blocks.push(block);
+    push(block);
   }
   const head = () => blocks.at(-1) ?? first;
   return {
@@ -42,12 +66,25 @@ export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; da
     height: () => blocks.length - 1,
     block: (number: number) => blocks[number],
     byHash: (hash: string) => blocks.find((block) => block.hash === hash),
+    nonce: (address: string) => nonces.get(address.toLowerCase()) ?? 0,
+    balance: (address: string) => balances.get(address.toLowerCase()) ?? 0n,
+    mined: (hash: string) => mined.get(hash),
     append(block: Block): void {
-      blocks.push(block);
+      push(block);
       appendFileSync(file, `${JSON.stringify(block)}\n`);
     },
     /** A block on top of the head, without seals. */
-    propose({ miner, round, nowMs }: { miner: string; round: number; nowMs: number }): Block {
+    propose({
+      miner,
+      round,
+      nowMs,
+      raws,
+    }: {
+      miner: string;
+      round: number;
+      nowMs: number;
+      raws: readonly string[];
+    }): Block {
       const parent = head();
       const seconds = Math.max(Number(parent.timestamp) + genesis.blockMs / 1000, Math.floor(nowMs / 1000));
       const extraData = encodeExtraData({
@@ -66,6 +103,9 @@ export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; da
         extraData,
         timestamp: toQuantity(seconds),
         baseFeePerGas: "0x0",
+        transactionsRoot: transactionsRoot(raws),
+        gasUsed: toQuantity(21_000 * raws.length),
+        raws,
         hash: zeroHash,
       };
       return blockSchema.parse({ ...block, hash: blockHash(mustRead(block)) });
@@ -89,6 +129,16 @@ export function sealOf(block: Block, privateKey: string): string {
 export function withSeals(block: Block, seals: readonly string[]): Block {
   const { extraData } = mustRead(block);
   return { ...block, extraData: encodeExtraData({ ...extraData, seals }) };
+}
+
+/** A block as JSON-RPC shows it, with its transactions in full or by their hashes. */
+export function showBlock({ raws, ...block }: Block, full: boolean) {
+  const transactions = raws.flatMap((raw, index) => {
+    const sent = readTransaction(raw);
+    if (sent === undefined) return [];
+    return [full ? showTransaction(sent, { ...block, index }) : sent.hash];
+  });
+  return { ...block, transactions };
 }
 
 function parseBlock(line: string): Block | undefined {

@@ -4,6 +4,7 @@ import { sealersOf } from "../../../lib/ibft/block-header.ts";
 import { quorumOf } from "../../../lib/ibft/quorum.ts";
 import { type Block, blockSchema, type Chain, mustRead, sealOf, withSeals } from "./chain.ts";
 import type { StandInGenesis } from "./read-genesis.ts";
+import { type Pool, readTransaction } from "./transactions.ts";
 
 /** What validators tell each other. */
 export type Message = z.output<typeof messageSchema>;
@@ -14,12 +15,14 @@ const messageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("height"), height: z.int() }),
   z.object({ type: z.literal("get"), from: z.int() }),
   z.object({ type: z.literal("blocks"), blocks: z.array(blockSchema) }),
+  z.object({ type: z.literal("transaction"), raw: z.string() }),
 ]);
 
 const tickMs = 20;
 const announceMs = 200;
-/** So many fit into a line of 64 KiB. */
+/** So many without transactions fit into a line of 64 KiB. */
 const blocksAtOnceMax = 20;
+const blocksCharsMax = 60_000;
 
 /**
  * IBFT 2.0 without its preparation phase, which only matters where somebody lies: the proposer's turn goes round, each
@@ -30,6 +33,7 @@ export function startConsensus({
   genesis,
   chain,
   privateKey,
+  pool,
   broadcast,
   send,
   onBlock,
@@ -37,6 +41,7 @@ export function startConsensus({
   genesis: StandInGenesis;
   chain: Chain;
   privateKey: string;
+  pool: Pool;
   broadcast: (message: Message) => void;
   send: (address: string, message: Message) => void;
   onBlock: (block: Block) => void;
@@ -89,7 +94,8 @@ export function startConsensus({
     const isTime = now >= Number(chain.head().timestamp) * 1000 + blockMs;
     const together = [...rounds.values()].filter((other) => other === round).length;
     if (proposal === undefined && isTime && isProposer() && together >= quorum) {
-      const block = chain.propose({ miner: own, round, nowMs: now });
+      const raws = pool.ready(chain.nonce).map(({ raw }) => raw);
+      const block = chain.propose({ miner: own, round, nowMs: now, raws });
       broadcast({ type: "proposal", block });
       accept(block);
     }
@@ -114,6 +120,7 @@ export function startConsensus({
     const isNext = Number(block.number) === chain.height() + 1 && block.parentHash === chain.head().hash;
     if (!isNext || sealers.length < quorum) return false;
     chain.append(block);
+    pool.remove(block.raws.map((raw) => readTransaction(raw)?.hash ?? ""));
     onBlock(block);
     begin();
     return true;
@@ -134,11 +141,17 @@ export function startConsensus({
     } else if (message.type === "height") {
       if (message.height > chain.height()) send(from, { type: "get", from: next });
     } else if (message.type === "get") {
-      const blocks = Array.from(
-        { length: blocksAtOnceMax },
-        (_, index) => chain.block(message.from + index) ?? [],
-      );
-      send(from, { type: "blocks", blocks: blocks.flat() });
+      const blocks: Block[] = [];
+      for (let chars = 0; blocks.length < blocksAtOnceMax; ) {
+        const block = chain.block(message.from + blocks.length);
+        if (block === undefined) break;
+        chars += JSON.stringify(block).length;
+        if (chars > blocksCharsMax && blocks.length > 0) break;
+        blocks.push(block);
+      }
+      send(from, { type: "blocks", blocks });
+    } else if (message.type === "transaction") {
+      pool.add(message.raw);
     } else if (message.type === "blocks") {
       for (const block of message.blocks) if (!take(block)) break;
     }

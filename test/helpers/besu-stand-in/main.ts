@@ -1,7 +1,13 @@
 import { startStandIn } from "./start-stand-in.ts";
 
 /** `besu --config-file=FILE …`, run by the bin/besu that placeStandIn writes. */
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
+let end = () => {};
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    end();
+    process.exit(0);
+  });
+}
 
 // Nodes outlive the command that starts them. Those of a test must not outlive the test, also where it is killed.
 const owner = Number(process.env["STAND_IN_OWNER_PID"]);
@@ -10,7 +16,7 @@ if (owner > 0) setInterval(() => isRunning(owner) || process.exit(0), 500).unref
 const say = (text: string) => process.stdout.write(`${new Date().toISOString()} | INFO | ${text}\n`);
 
 try {
-  await startStandIn(process.argv.slice(2), say);
+  ({ end } = await startStandIn(process.argv.slice(2), say));
 } catch (error) {
   process.stderr.write(
     `${error instanceof Error ? error.message : String(error)}\n\nTo display full help:\nbesu [COMMAND] --help\n`,

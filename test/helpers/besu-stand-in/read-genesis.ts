@@ -9,6 +9,8 @@ export type StandInGenesis = {
   blockMs: number;
   requestTimeoutMs: number;
   validators: readonly string[];
+  /** Wei by address, lower case. */
+  balances: ReadonlyMap<string, bigint>;
   block: NonNullable<ReturnType<typeof genesisBlock>>;
 };
 
@@ -20,6 +22,7 @@ const fileSchema = z.object({
     terminalTotalDifficulty: z.unknown().optional(),
   }),
   extraData: z.string(),
+  alloc: z.record(z.string(), z.object({ balance: z.string().default("0x0") })),
 });
 
 /** Reads a genesis file of IBFT 2.0 as far as the stand-in needs it; throws where Besu would not start with it. */
@@ -31,7 +34,7 @@ export function readGenesis(file: string, options: Options): StandInGenesis {
       `Unable to load genesis file. ${parsed.error.issues[0]?.path.join(".")} is missing or wrong`,
     );
   }
-  const { config, extraData } = parsed.data;
+  const { config, extraData, alloc } = parsed.data;
   // MiningOptions.validate in Besu: the milliseconds are for networks with a transition to proof of stake.
   if (options.has("block-txs-selection-max-time") && config.terminalTotalDifficulty === undefined) {
     throw new Error(
@@ -49,6 +52,12 @@ export function readGenesis(file: string, options: Options): StandInGenesis {
   return {
     chainId: config.chainId,
     block,
+    balances: new Map(
+      Object.entries(alloc).map(([key, { balance }]) => [
+        `0x${key.replace(/^0x/, "").toLowerCase()}`,
+        BigInt(balance),
+      ]),
+    ),
     blockMs: config.ibft2.blockperiodseconds * 1000,
     requestTimeoutMs: config.ibft2.requesttimeoutseconds * 1000,
     validators: [...decoded.extraData.validators].sort(),

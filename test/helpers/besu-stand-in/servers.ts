@@ -4,7 +4,10 @@ import { toQuantity } from "ethers";
 import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { type RpcAnswer, subscriptionText } from "./answer-rpc.ts";
+import type { IsPermitted } from "./authorization.ts";
 import type { Block } from "./chain.ts";
+
+const unauthorized: RpcAnswer = { error: { code: -40100, message: "Unauthorized" } };
 
 type Answerer = (method: string, params: readonly unknown[]) => RpcAnswer;
 
@@ -15,30 +18,44 @@ const callSchema = z.object({
 });
 
 /** JSON-RPC over HTTP: single calls and arrays. `/liveness` says UP whatever happens, as Besu's does during a stall. */
-export async function startHttp(at: { host: string; port: number }, answer: Answerer): Promise<Server> {
+export async function startHttp(
+  at: { host: string; port: number },
+  answer: Answerer,
+  isPermitted: IsPermitted,
+): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.method === "GET") return void response.end(JSON.stringify({ status: "UP" }));
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       response.setHeader("Content-Type", "application/json");
-      response.end(answerText(Buffer.concat(chunks).toString("utf8"), answer));
+      const { authorization } = request.headers;
+      const text = answerText(Buffer.concat(chunks).toString("utf8"), (method, params) =>
+        isPermitted(method, authorization) ? answer(method, params) : unauthorized,
+      );
+      if (text.startsWith("{") && text.includes(`"code":-40100`)) response.statusCode = 401;
+      response.end(text);
     });
   });
   return listening(server, at);
 }
 
 /** The same over WebSockets, and `newHeads`. */
-export async function startWebSockets(at: { host: string; port: number }, answer: Answerer) {
+export async function startWebSockets(
+  at: { host: string; port: number },
+  answer: Answerer,
+  isPermitted: IsPermitted,
+) {
   const http = await listening(createServer(), at);
   const server = new WebSocketServer({ server: http });
   const subscriptions = new Map<WebSocket, string>();
-  server.on("connection", (socket) => {
+  server.on("connection", (socket, { headers: { authorization } }) => {
     socket.on("error", () => {});
     socket.on("close", () => subscriptions.delete(socket));
     socket.on("message", (data) => {
       socket.send(
         answerText(String(data), (method, params) => {
+          if (!isPermitted(method, authorization)) return unauthorized;
           if (method !== "eth_subscribe") return answer(method, params);
           const id = toQuantity(subscriptions.size + 1);
           subscriptions.set(socket, id);

@@ -2,26 +2,36 @@ import { readFileSync } from "node:fs";
 import { computeAddress, SigningKey } from "ethers";
 import { z } from "zod";
 import { createRpc } from "./answer-rpc.ts";
+import { readAuthorization } from "./authorization.ts";
 import { openChain } from "./chain.ts";
 import { type Message, startConsensus } from "./consensus.ts";
 import { readEnode, startPeers } from "./peers.ts";
 import { readGenesis } from "./read-genesis.ts";
 import { numberOption, type Options, readOptions, textOption } from "./read-options.ts";
 import { startHttp, startMetrics, startWebSockets } from "./servers.ts";
+import { openPool } from "./transactions.ts";
 
 /**
- * A stand-in for Besu: its command line, its configuration file, its ports, one IBFT 2.0 chain over all of them. The EVM and
- * transactions are not in it. Throws, in Besu's words as far as they are known, where Besu would not start.
+ * A stand-in for Besu: its command line, its configuration file, its ports, one IBFT 2.0 chain over all of them, and
+ * transactions that move value. The EVM is not in it. Throws, in Besu's words as far as they are known, where Besu would not
+ * start. The answer's `end` is to be called when it is told to end in order.
  */
-export async function startStandIn(args: readonly string[], say: (text: string) => void): Promise<void> {
+export async function startStandIn(
+  args: readonly string[],
+  say: (text: string) => void,
+): Promise<{ end: () => void }> {
   const options = readOptions(args);
   const genesis = readGenesis(textOption(options, "genesis-file"), options);
   const privateKey = readKey(textOption(options, "node-private-key-file"));
   const address = computeAddress(privateKey).toLowerCase();
-  const chain = openChain({ genesis, dataFolder: textOption(options, "data-path") });
+  const dataFolder = textOption(options, "data-path");
+  const chain = openChain({ genesis, dataFolder });
+  const pool = openPool({ dataFolder, saves: options.get("tx-pool-enable-save-restore") === true });
   let peerCount = () => 0;
   const rpc = createRpc({
     chain,
+    pool,
+    onSent: (raw) => peers.broadcast({ type: "transaction", raw }),
     chainId: genesis.chainId,
     validators: genesis.validators,
     peerCount: () => peerCount(),
@@ -41,7 +51,10 @@ export async function startStandIn(args: readonly string[], say: (text: string) 
     others: listed.map(readEnode).filter((other) => other.nodeId !== nodeId),
     hello: () => ({ genesis: genesis.block.hash, address }),
     readHello: (json) => helloSchema.safeParse(json).data?.address,
-    onPeer: (peer) => say(`Connected to ${peer}`),
+    onPeer(peer) {
+      say(`Connected to ${peer}`);
+      for (const { raw } of pool.all()) peers.send(peer, { type: "transaction", raw });
+    },
     onMessage: (peer, json) => consensus.receive(peer, json),
   });
   peerCount = peers.count;
@@ -49,6 +62,7 @@ export async function startStandIn(args: readonly string[], say: (text: string) 
     genesis,
     chain,
     privateKey,
+    pool,
     broadcast: (message) => peers.broadcast(message),
     send: (peer, message) => peers.send(peer, message),
     onBlock(block) {
@@ -57,6 +71,7 @@ export async function startStandIn(args: readonly string[], say: (text: string) 
     },
   });
   say(`Ethereum main loop is up: ${address}, ${chain.height()} blocks`);
+  return { end: () => pool.save() };
 }
 
 function readKey(file: string): string {
@@ -78,9 +93,9 @@ async function startServers({
     port: numberOption(options, `${name}-port`),
   });
   try {
-    await startHttp(at("rpc-http"), rpc);
+    await startHttp(at("rpc-http"), rpc, readAuthorization(options, "http"));
     await startMetrics(at("metrics"), figures);
-    return await startWebSockets(at("rpc-ws"), rpc);
+    return await startWebSockets(at("rpc-ws"), rpc, readAuthorization(options, "ws"));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE" && "port" in error))
       throw error;

@@ -3,6 +3,7 @@ import { type RpcBody, type RpcCall, type RpcItem, wholeBodyError } from "./besu
 import type { Handlers } from "./chain-methods.ts";
 import { delay } from "./delay.ts";
 import type { Faults } from "./faults.ts";
+import type { Lies } from "./lies.ts";
 import { refuseMethod } from "./node-methods.ts";
 
 export type AnswerCall = (call: RpcCall) => Answer | Promise<Answer>;
@@ -13,14 +14,18 @@ export function createAnswerCall({
   faults,
   handlers,
   foreignHandlers,
+  lies,
 }: {
   faults: Faults;
   handlers: Handlers;
   foreignHandlers: (chainId: number) => Handlers;
+  lies: Lies;
 }): AnswerCall {
   function now({ method, params }: RpcCall): Answer | Promise<Answer> {
     const replaced = faults.overrides.get(method)?.(params);
     if (replaced !== undefined) return replaced;
+    const lied = faults.lie === undefined ? undefined : lies.answer(faults.lie, method, params);
+    if (lied !== undefined) return lied;
     const { foreignChainId } = faults;
     const foreign = foreignChainId === undefined ? undefined : own(foreignHandlers(foreignChainId), method);
     const handler = foreign ?? own(handlers, method);
@@ -29,6 +34,8 @@ export function createAnswerCall({
 
   return (call) => {
     if (faults.poison?.(call)) return refused(besuErrors.invalidParams);
+    const ended = faults.endedBy?.(call);
+    if (ended !== undefined) return ended;
     const delayMs = faults.methodDelaysMs.get(call.method) ?? 0;
     return delayMs === 0 ? now(call) : delay(delayMs).then(() => now(call));
   };

@@ -1,7 +1,8 @@
-import type { Answer } from "./besu-errors.ts";
+import { type Answer, besuErrors } from "./besu-errors.ts";
 import type { RpcCall } from "./besu-framing.ts";
 import type { ChainView } from "./chain-view.ts";
 import { type Faults, garbageBodies, noFaults, type Override } from "./faults.ts";
+import type { Lie, LieKind } from "./lies.ts";
 import type { Listener } from "./listener.ts";
 
 /**
@@ -15,6 +16,7 @@ export function createFaultControls({
   connectionsMax,
   dropWebSockets,
   restarted,
+  lieBegan,
 }: {
   faults: Faults;
   view: ChainView;
@@ -22,6 +24,7 @@ export function createFaultControls({
   connectionsMax: number;
   dropWebSockets: () => void;
   restarted: () => void;
+  lieBegan: (lie: Lie) => void;
 }) {
   let respond = () => {};
   const open = async () => {
@@ -59,6 +62,17 @@ export function createFaultControls({
       await Promise.all(listeners.map((listener) => listener.die()));
       restarted();
     },
+    /**
+     * The process ends `afterMs` after it began such a call, as one whose memory is used up: nothing brings it back but
+     * `comeBack`.
+     */
+    dieOf(isDeadly: (call: RpcCall) => boolean, { afterMs = 0 } = {}): void {
+      faults.endedBy = (call) => {
+        if (!isDeadly(call)) return undefined;
+        setTimeout(() => void controls.die(), afterMs).unref();
+        return new Promise<never>(() => {});
+      };
+    },
     /** The process runs again, on the same ports, with the whole chain. */
     comeBack: open,
 
@@ -89,6 +103,11 @@ export function createFaultControls({
     foreignChain({ chainId = 1 }: { chainId?: number } = {}): void {
       faults.foreignChainId = chainId;
     },
+    /** False blocks, told to whoever asks or has subscribed; see `LieKind`. */
+    lie(kind: LieKind): void {
+      faults.lie = { kind, beganAt: view.height() };
+      lieBegan(faults.lie);
+    },
     /** Every answer has an id that nobody asked with. */
     wrongIds(): void {
       faults.wrongIds = true;
@@ -112,6 +131,15 @@ export function createFaultControls({
     /** Answers a method in its place, or leaves it to the validator by giving `undefined`. */
     answer(method: string, override: Override | Answer): void {
       faults.overrides.set(method, typeof override === "function" ? override : () => override);
+    },
+    /** The first such call after each new block meets its import and is answered -32603, as Besu 26.8.0 does now and then. */
+    raceAtImport(method = "eth_estimateGas"): void {
+      let answeredAt = view.height();
+      faults.overrides.set(method, () => {
+        if (view.height() === answeredAt) return undefined;
+        answeredAt = view.height();
+        return { error: besuErrors.internal };
+      });
     },
     /** WebSocket upgrades are answered 503; those that are open stay. */
     refuseWebSockets(): void {

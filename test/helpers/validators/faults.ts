@@ -1,5 +1,6 @@
 import type { Answer } from "./besu-errors.ts";
 import type { RpcCall } from "./besu-framing.ts";
+import type { Lie } from "./lies.ts";
 
 /** In what way every HTTP answer is broken, after its calls were run. */
 export type BrokenAnswer =
@@ -19,11 +20,14 @@ export type Faults = {
   refusedWith: number | undefined;
   broken: BrokenAnswer | undefined;
   foreignChainId: number | undefined;
+  lie: Lie | undefined;
   wrongIds: boolean;
   missingId: boolean;
   reordered: boolean;
   arraysRefused: boolean;
   poison: ((call: RpcCall) => boolean) | undefined;
+  /** Never settles for a call that ends the process, which it sees to. */
+  endedBy: ((call: RpcCall) => Promise<never> | undefined) | undefined;
   overrides: Map<string, Override>;
   webSocket: "open" | "refused" | "silent";
 };
@@ -37,11 +41,13 @@ export function noFaults(): Faults {
     refusedWith: undefined,
     broken: undefined,
     foreignChainId: undefined,
+    lie: undefined,
     wrongIds: false,
     missingId: false,
     reordered: false,
     arraysRefused: false,
     poison: undefined,
+    endedBy: undefined,
     overrides: new Map(),
     webSocket: "open",
   };

@@ -9,6 +9,7 @@ import { noFaults } from "./faults.ts";
 import { createFilters } from "./filters.ts";
 import { createForeignMethods, foreignBlock } from "./foreign-chain.ts";
 import { createHttpAnswers } from "./http-answers.ts";
+import { createLies } from "./lies.ts";
 import { createListener } from "./listener.ts";
 import { createMempool, type PooledTransaction } from "./mempool.ts";
 import { createNodeMethods } from "./node-methods.ts";
@@ -61,7 +62,10 @@ export async function startValidator({
   const workers = createWorkerSlots({ slots: workersMax });
   const blockText = createBlockText({ validatorIndex: index });
   const pool = createMempool({ now });
-  const shown = (block: ChainBlock) => (faults.foreignChainId === undefined ? block : foreignBlock(block));
+  const shown = (block: ChainBlock) => {
+    if (faults.lie !== undefined) return lies.tip(faults.lie) ?? block;
+    return faults.foreignChainId === undefined ? block : foreignBlock(block);
+  };
   const subscriptions = createSubscriptions({ headText: (block) => blockText(block, "hashes") });
 
   const view = createChainView({
@@ -72,6 +76,7 @@ export async function startValidator({
       subscriptions.onBlock(shown(block));
     },
   });
+  const lies = createLies({ view, blockText });
   const filters = createFilters({ view });
   pool.listen(({ hash }) => {
     filters.onPending(hash);
@@ -88,6 +93,7 @@ export async function startValidator({
   const answerCall = createAnswerCall({
     faults,
     handlers,
+    lies,
     foreignHandlers: (foreignChainId) => createForeignMethods({ view, blockText, chainId: foreignChainId }),
   });
 
@@ -122,6 +128,10 @@ export async function startValidator({
     connectionsMax,
     dropWebSockets: webSocketAnswers.drop,
     restarted,
+    lieBegan(lie) {
+      const tip = lies.tip(lie);
+      if (tip !== undefined) subscriptions.onBlock(tip);
+    },
   });
 
   const validator = {

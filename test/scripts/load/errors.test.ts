@@ -36,6 +36,10 @@ const rpcError: StubHandler = ([call]) =>
     error: { code: -32601, message: "The method is unknown", data: { code: "not_found" } },
   });
 
+/** As Besu says it, without `data`. */
+const plainError: StubHandler = ([call]) =>
+  JSON.stringify({ jsonrpc: "2.0", id: call?.id, error: { code: -32602, message: "Invalid params" } });
+
 const tooMany = status(
   429,
   JSON.stringify({
@@ -88,6 +92,11 @@ t.test(
     t.equal(report.failedMs.count, 35, "their times are in a histogram of their own");
   },
 );
+
+t.test("an error without data, as Besu's are, is an error with its own code", async (t) => {
+  const { errors } = await faultsOf(t, single, plainError);
+  t.match(errors, [{ kind: "json-rpc", code: "-32602", calls: 40, example: { message: "Invalid params" } }]);
+});
 
 t.test("a refused connection and one that ends before the answer are network errors", async (t) => {
   const cut = await faultsOf(t, single, (_calls, { request }) => {

@@ -68,6 +68,23 @@ items:
   t.strictSame([...new Set(receipts)], blocks[2]?.transactions);
 });
 
+t.test("within a call a placeholder is one value, so that a range never runs backwards", async (t) => {
+  const stub = await startChain(t);
+  const range = "{ fromBlock: $block, toBlock: $block }";
+  const mix = writeMix(
+    t,
+    `items: [{ call: eth_getLogs, params: [${range}] }, { name: two, batch: [{ call: eth_getLogs, params: [${range}] }] }]\n`,
+  );
+  await loadReport([
+    ...["--url", stub.url, "--mix", mix, "--rate", "300", "--duration", "500ms", "--seed", "1"],
+  ]);
+  const ranges = asked(stub.bodies, "eth_getLogs").map(({ params }) => params[0]);
+  t.ok(ranges.length > 20, `${ranges.length} ranges`);
+  const drawn = new Set(ranges.map((asked) => JSON.stringify(asked)));
+  const whole = blocks.map(({ number }) => JSON.stringify({ fromBlock: number, toBlock: number }));
+  t.strictSame([...drawn].sort(), whole, "each is one of the recent blocks");
+});
+
 t.test("the same seed makes the same choices, another one others", async (t) => {
   const stub = await startChain(t);
   const mix = writeMix(

@@ -38,11 +38,13 @@ const linesOf = async (registry: ReturnType<typeof createNetworkMetrics>) =>
 t.test("the status as metrics; what is not known is left out", async (t) => {
   let now = status;
   let looks = 0;
+  let nowMs = 1_700_000_000_000;
   const registry = createNetworkMetrics({
     async look() {
       looks += 1;
       return now;
     },
+    now: () => nowMs,
   });
   t.same(await linesOf(registry), [
     "tollgate_network_height 9",
@@ -64,12 +66,32 @@ t.test("the status as metrics; what is not known is left out", async (t) => {
   ]);
   t.equal(looks, 1, "all of them from one look");
   now = { ...status, height: null, ageSeconds: null, validators: [] };
+  nowMs += 3_600_000;
   t.same(
-    (await linesOf(registry)).map((line) => line.split(" ")[0]),
-    ["quorum", "validators_present", "window_blocks", "rounds_above_zero"].map(
-      (name) => `tollgate_network_${name}`,
-    ),
+    await linesOf(registry),
+    [
+      "height 9",
+      "block_age_seconds 3601",
+      "quorum 4",
+      "validators_present 5",
+      "window_blocks 9",
+      "rounds_above_zero 1",
+    ].map((line) => `tollgate_network_${line}`),
+    "the last block that was seen grows old by the clock when all are silent",
   );
+  now = { ...status, height: 4, ageSeconds: 2 };
+  t.match((await linesOf(registry))[1], "block_age_seconds 3601", "one that is behind brings no news");
+  now = { ...status, height: 10, ageSeconds: 0 };
+  t.same((await linesOf(registry)).slice(0, 2), [
+    "tollgate_network_height 10",
+    "tollgate_network_block_age_seconds 0",
+  ]);
+});
+
+t.test("of a network that was never seen neither height nor age is told", async (t) => {
+  const look = async () => ({ ...status, height: null, ageSeconds: null, validators: [] });
+  const lines = await linesOf(createNetworkMetrics({ look, now: Date.now }));
+  t.equal(lines.filter((line) => /height|age/.test(line)).length, 0);
 });
 
 t.test("the server asks the network's validators, and says which one is silent", async (t) => {
@@ -106,7 +128,10 @@ t.test("the server asks the network's validators, and says which one is silent",
     ],
   };
   const settings = { windowBlocks: 10, stalledAfterSeconds: 10 };
-  const server = await start({ manifest, status: settings, host: "127.0.0.1", port: 0 }, { now: Date.now });
+  const server = await start(
+    { manifest, status: settings, host: "127.0.0.1", port: 0, hosts: [] },
+    { now: Date.now },
+  );
   t.teardown(() => server.stop());
   const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
   t.match(text, 'tollgate_network_validator_up{validator="validator-1"} 1');

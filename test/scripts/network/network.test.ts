@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { HDNodeWallet } from "ethers";
 import t from "tap";
 import { runGenesis } from "../../../genesis/run-genesis.ts";
 import { blockHash, readBlockHeader, sealersOf } from "../../../lib/ibft/block-header.ts";
@@ -7,10 +8,21 @@ import { askNode } from "../../../scripts/network/chain/ask-node.ts";
 import { makeNetwork, runningOf } from "./rig.ts";
 
 const five = [1, 2, 3, 4, 5];
+const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
 
 t.test("five validators: up, one killed, two stopped, recover, wipe, down", async (t) => {
   const made = await makeNetwork(t);
   const { folder, parent, configFile, env, network, networkWith, status, statusWhen, pidOf, rpcUrl } = made;
+
+  await t.test(
+    "with nothing ever started status says what brings it up, not what mends a stall",
+    async (t) => {
+      const { code, err } = await network("status");
+      t.equal(code, 1);
+      t.match(err, `npm run network -- up --native --folder ${folder} --config ${configFile}`);
+      t.notMatch(err, "network -- recover");
+    },
+  );
 
   await t.test("up starts them and waits for a block", async (t) => {
     const { code, out, err } = await network("up");
@@ -39,6 +51,31 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
       }
     },
   );
+
+  await t.test("a validator votes for its operator alone, and reads for everybody", async (t) => {
+    const vote = { method: "ibft_proposeValidatorVote", params: [`0x${"ab".repeat(20)}`, true] };
+    t.same(await askNode(rpcUrl(1), [vote, { method: "debug_setHead", params: ["0x1"] }]), [
+      undefined,
+      undefined,
+    ]);
+    t.match((await askNode(rpcUrl(1), [{ method: "eth_blockNumber" }]))?.[0], /^0x/);
+    const alone = await fetch(rpcUrl(1), {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${"a.".repeat(2)}a` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...vote }),
+    });
+    t.match(
+      { status: alone.status, json: await alone.json() },
+      { status: 401, json: { error: { code: -40100 } } },
+    );
+    t.match(await network("rpc", "1", vote.method, JSON.stringify(vote.params)), { code: 0, out: "true" });
+    t.match(await network("rpc", "1", "ibft_getPendingVotes"), { code: 0, out: /0xabab.*: true/ });
+    t.match(await network("rpc", "1", "eth_noSuch"), {
+      code: 1,
+      err: /validator-1 refuses: Method not found/,
+    });
+    t.match(await network("rpc", "1", "eth_chainId", "0x1"), { code: 2, err: /JSON array/ });
+  });
 
   await t.test("a second up changes nothing", async (t) => {
     const before = five.map(pidOf);
@@ -104,6 +141,20 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
     t.match(err, `npm run network -- recover --native --folder ${folder} --config ${configFile}`);
   });
 
+  const waiting: unknown[] = [];
+  await t.test("what is sent during the stall is taken, and waits", async (t) => {
+    for (const nonce of [0, 1, 2]) {
+      const raw = await wallet.signTransaction({
+        ...{ to: wallet.address, value: 1n, nonce, gasLimit: 21_000n, gasPrice: 0n, chainId: 8845n },
+      });
+      // Each at another node.
+      const url = rpcUrl([1, 3, 5][nonce] ?? 1);
+      const [hash] = (await askNode(url, [{ method: "eth_sendRawTransaction", params: [raw] }])) ?? [];
+      t.match(hash, /^0x[0-9a-f]{64}$/);
+      waiting.push(hash);
+    }
+  });
+
   await t.test("recover restarts all of them together, and the chain goes on", async (t) => {
     const before = five.map(pidOf);
     const at = (await status()).height ?? 0;
@@ -117,6 +168,10 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
     );
     await statusWhen(({ verdict, height }) => verdict === "fine" && (height ?? 0) > at);
     t.match(await network("recover"), { code: 0, out: /not stalled; nothing was restarted/ });
+    const receipts = waiting.map((hash) => ({ method: "eth_getTransactionReceipt", params: [hash] }));
+    const isMined = async () => ((await askNode(rpcUrl(2), receipts)) ?? [null]).every((one) => one !== null);
+    await statusWhen(({ height }) => (height ?? 0) > at + 2);
+    t.ok(await isMined(), "what was taken during the stall is mined");
     t.same(five.map(pidOf), now);
   });
 
@@ -136,6 +191,17 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
     });
     const now = await statusWhen(({ verdict, validators }) => verdict === "fine" && validators[2]?.lag === 0);
     t.ok((now.validators[2]?.height ?? 0) >= (height ?? 0));
+  });
+
+  await t.test("one that is down and wiped stays down, and it says how to start it", async (t) => {
+    t.equal((await network("stop", "3")).code, 0);
+    t.match(await network("wipe", "3"), {
+      code: 0,
+      out: /chain of validator-3 is removed; it was down and still is/,
+      err: /npm run network -- start 3 --native --folder /,
+    });
+    t.equal((await network("start", "3")).code, 0);
+    await statusWhen(({ verdict, validators }) => verdict === "fine" && validators[2]?.lag === 0);
   });
 
   await t.test("down stops all of them and keeps the chain", async (t) => {

@@ -41,13 +41,13 @@ const statusSchema = z.object({
 export type NetworkStatusRead = z.output<typeof statusSchema> & { code: number };
 
 /** A network of stand-ins in a folder of the test's own, on free ports; nothing runs yet. All is ended with the test. */
-export async function makeNetwork(t: Test) {
+export async function makeNetwork(t: Test, { more = [] }: { more?: readonly string[] } = {}) {
   const parent = t.testdir({});
   const folder = join(parent, "network");
   const portBase = await freePortBase();
   const configFile = join(parent, "network.yaml");
   const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", `native: { portBase: ${portBase} }`];
-  writeFileSync(configFile, [...settings, "status: { stalledAfterSeconds: 5 }", ""].join("\n"));
+  writeFileSync(configFile, [...settings, ...more, "status: { stalledAfterSeconds: 5 }", ""].join("\n"));
   const env = {
     BESU_HOME: placeStandIn(join(parent, "besu")),
     PATH: process.env["PATH"],

@@ -1,11 +1,15 @@
 import { Redis } from "ioredis";
 import { pino } from "pino";
 import t from "tap";
+import { createAnswerBudget } from "../../../../gateway/answer-budget/answer-budget.ts";
+import { answerSettingsSchema } from "../../../../gateway/answer-budget/answer-settings.ts";
+import type { CallToForward } from "../../../../gateway/call.ts";
 import { readMethodTable } from "../../../../gateway/method-table.ts";
 import { createFilterStore } from "../../../../gateway/news/filters/filter-store.ts";
 import { createFilters } from "../../../../gateway/news/filters/filters.ts";
 import { createRecentBlocks } from "../../../../gateway/news/filters/recent-blocks.ts";
 import { createPendingTransactions } from "../../../../gateway/news/pending/pending-transactions.ts";
+import { ownWholeAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import type { FoundKey } from "../../../../lib/key-store/key-store.ts";
 import { startRedis } from "../../../helpers/redis.ts";
 import {
@@ -13,6 +17,7 @@ import {
   createNewsDesk,
   createToldChain,
   type ToldChain,
+  type ToldLog,
   topicOf,
 } from "../../../helpers/told-chain.ts";
 
@@ -30,7 +35,10 @@ t.test("filters", async (t) => {
   const pending = createPendingTransactions({ redis });
 
   /** A gateway as far as filters go; several can share the Redis and the chain. */
-  const gatewayOver = (chain: ToldChain, { idleMsMax = 300_000, blocksPerPollMax = 256 } = {}) => {
+  const gatewayOver = (
+    chain: ToldChain,
+    { idleMsMax = 300_000, blocksPerPollMax = 256, filtersPerKeyMax = 3, keyBytesMax = 1_000_000 } = {},
+  ) => {
     const desk = createNewsDesk();
     const asked: string[] = [];
     const askChain: ToldChain["ask"] = (method, params) => {
@@ -38,17 +46,24 @@ t.test("filters", async (t) => {
       return chain.ask(method, params);
     };
     const blocks = createRecentBlocks({ upstream: desk.upstream, askChain });
-    const filtersPerKeyMax = 3;
-    const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax });
-    const { upstream } = desk;
+    const bytesPerKeyMax = 10_000;
+    const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax, bytesPerKeyMax });
+    const upstream = {
+      ...desk.upstream,
+      async ask({ rule, paramsText }: CallToForward) {
+        const told = await askChain(rule.name, JSON.parse(paramsText));
+        return told === undefined ? ("unavailable" as const) : ownWholeAnswer(JSON.stringify(told.result));
+      },
+    };
     const filters = createFilters({
       store,
       blocks,
       pending,
       upstream,
       methods,
-      askChain,
+      answerBudget: createAnswerBudget(answerSettingsSchema.parse({ keyBytesMax })),
       filtersPerKeyMax,
+      bytesPerKeyMax,
       blocksPerPollMax,
       logger: pino({ level: "silent" }),
     });
@@ -78,6 +93,21 @@ t.test("filters", async (t) => {
     mine();
     t.same(await gateways[0].call("eth_getFilterChanges", [id]), chain.hashes().slice(4));
     t.same([...gateways[0].asked, ...gateways[1].asked], [], "no validator was asked");
+  });
+
+  t.test("a poll whose logs find no room is refused, and tells them the next time", async (t) => {
+    const chain = createToldChain();
+    const small = gatewayOver(chain, { keyBytesMax: 20_000 });
+    const mine = (logs: ToldLog[] = []) => small.tell(chain.add(logs));
+    mine();
+    const id = await small.call("eth_newFilter", [{ address: tokenA }]);
+    mine(Array.from({ length: 100 }, () => ({ address: tokenA, topics: [transfer] })));
+    t.match(await small.call("eth_getFilterChanges", [id]), { refused: "rate_limited" });
+    const roomy = gatewayOver(chain);
+    mine();
+    for (const news of chain.all()) roomy.tell(news);
+    t.match(await roomy.call("eth_getFilterChanges", [id]), { length: 100 });
+    t.same(await roomy.call("eth_getFilterChanges", [id]), []);
   });
 
   t.test("a filter of logs tells those that match; where none may, nobody is asked", async (t) => {
@@ -247,6 +277,40 @@ t.test("filters", async (t) => {
     t.type(await gateway.call("eth_newFilter", [{}]), "string");
   });
 
+  t.test(
+    "what a key's filters hold in Redis is bounded, to the byte; one that ends makes room",
+    async (t) => {
+      const gateway = gatewayOver(createToldChain(), { filtersPerKeyMax: 100 });
+      gateway.tell(createToldChain().add());
+      const [frame, topic] = [JSON.stringify({ topics: [[]] }).length, topicOf("any").length + 3];
+      const withTopics = (count: number, name: string) => ({
+        topics: [Array.from({ length: count }, (_, index) => topicOf(`${name} ${index}`))],
+      });
+      const bytesOf = (count: number) => frame + count * topic - 1;
+      t.equal(JSON.stringify(withTopics(70, "a")).length, bytesOf(70));
+      const made = [];
+      for (const name of ["a", "b"]) made.push(await gateway.call("eth_newFilter", [withTopics(70, name)]));
+      const left = 10_000 - 2 * bytesOf(70);
+      const fits = Math.floor((left - frame + 1) / topic);
+      const tooLarge = {
+        refused: "rate_limited",
+        message: /may take 10000 bytes/,
+        data: { bytesPerKeyMax: 10_000 },
+      };
+      t.match(await gateway.call("eth_newFilter", [withTopics(fits + 1, "c")]), tooLarge);
+      t.type(await gateway.call("eth_newFilter", [withTopics(fits + 1, "c")], "k_other"), "string");
+      t.type(await gateway.call("eth_newFilter", [withTopics(fits, "c")]), "string");
+      t.match(await gateway.call("eth_newFilter", [withTopics(2, "d")]), tooLarge);
+      t.type(await gateway.call("eth_newBlockFilter"), "string", "which holds nothing");
+
+      t.same(await gateway.call("eth_getFilterChanges", [made[0]]), [], "a use counts it no second time");
+      t.match(await gateway.call("eth_newFilter", [withTopics(2, "d")]), tooLarge);
+      t.equal(await gateway.call("eth_uninstallFilter", [made[0]]), true);
+      t.type(await gateway.call("eth_newFilter", [withTopics(70, "d")]), "string");
+      t.match(await gateway.call("eth_newFilter", [withTopics(2, "e")]), tooLarge);
+    },
+  );
+
   t.test("it ends when it was not used for long enough, counted from its last use", async (t) => {
     const chain = createToldChain();
     const gateway = gatewayOver(chain, { idleMsMax: 600 });
@@ -276,7 +340,7 @@ t.test("filters", async (t) => {
       [{ topics: [["0x00"]] }, /place of topics/],
       [{ fromBlock: 5 }, /fromBlock/],
       [{ blockHash: transfer }, /eth_getLogs/],
-      [{ address: Array(1001).fill(tokenA) }, /at most 1000/],
+      [{ address: Array.from({ length: 1001 }, (_, index) => addressOf(String(index))) }, /at most 1000/],
     ] as const) {
       t.match(await gateway.call("eth_newFilter", criteria === undefined ? [] : [criteria]), {
         refused: "invalid_params",

@@ -21,16 +21,55 @@ test("the first head is announced as soon as all validators agree on it", async 
   t.equal(bench.eligible(), "abc");
 });
 
-test("where validators differ the first head is the highest, after the others had their time", async (t) => {
-  const bench = createHeadStateBench({ count: 3 });
+test("where validators differ the first head is the highest that two have, after the others had their time", async (t) => {
+  const bench = createHeadStateBench({ count: 4 });
   bench.say("a", chain, 9);
-  bench.say("b", chain, 9);
+  bench.say("b", chain, 12);
   bench.say("c", chain, 12);
+  bench.say("d", chain.fork("fork", 10), 12);
   bench.pass(499);
   t.same(bench.told(), [], "a gateway that was started anew must not begin below what it said before");
   bench.pass(1);
   t.same(bench.told(), [12]);
-  t.equal(bench.eligible(), "c");
+  t.equal(bench.eligible(), "bc");
+});
+
+test("of two validators the first head is the higher one's", async (t) => {
+  const bench = createHeadStateBench({ count: 2 });
+  bench.say("a", chain, 9);
+  bench.say("b", chain, 12);
+  bench.pass(500);
+  t.same(bench.told(), [12]);
+});
+
+test("one validator alone decides no first head, whatever it tells", async (t) => {
+  const fork = chain.fork("fork", 9);
+  for (const [lie, height, first] of [
+    [chain, 3, 10],
+    [fork, 10, 10],
+    [fork, 11, 10],
+    [fork, 5000, 10],
+  ] as const) {
+    const bench = createHeadStateBench({ count: 4 });
+    bench.say("a", lie, height);
+    for (const label of ["b", "c", "d"]) bench.say(label, chain, 10);
+    bench.pass(500);
+    t.equal(bench.state.head()?.hash, chain.block(first).hash);
+    bench.pass(5000);
+    t.same(bench.told(), [first]);
+    t.equal(bench.eligible(), "bcd", "and it is not asked");
+  }
+});
+
+test("where all tell different blocks the second highest is the first head, after two seconds", async (t) => {
+  const bench = createHeadStateBench({ count: 3 });
+  bench.say("a", chain, 9);
+  bench.say("b", chain, 12);
+  bench.say("c", chain, 16);
+  bench.pass(1999);
+  t.same(bench.told(), []);
+  bench.pass(1);
+  t.same(bench.told(), [12]);
 });
 
 test("a block is announced when a second validator has it", async (t) => {
@@ -54,14 +93,35 @@ test("a second validator that is further on has the block too", async (t) => {
   t.same(bench.told(), [10, 11, 12]);
 });
 
-test("a block that nobody follows to is announced after half a second", async (t) => {
+test("a block that one validator alone has waits while two others answer, and that is told", async (t) => {
   const bench = fiveAtTen();
+  bench.head("a", chain, 11);
+  bench.pass(499);
+  t.equal(bench.eligible(), "abcde", "the others may come to it");
+  t.same(bench.state.waiting(bench.nowMs()), []);
+  bench.pass(1);
+  t.equal(bench.announced(), 10n);
+  t.equal(bench.eligible(), "bcde", "it may be a lie");
+  t.match(bench.state.member("a")?.outside, { reason: "alone", words: "nobody else has its block 11" });
+  t.same(bench.state.waiting(bench.nowMs()), [{ number: 11n, hash: chain.block(11).hash, having: ["a"] }]);
+  bench.pass(60_000);
+  t.equal(bench.announced(), 10n);
+  for (const label of ["b", "c"]) bench.fail(label);
+  bench.fail("d");
+  bench.pass(500);
+  t.equal(bench.announced(), 11n, "one other answers: it may be late");
+  t.equal(bench.eligible(), "a");
+  t.same(bench.state.waiting(bench.nowMs()), []);
+});
+
+test("of two validators one that nobody follows to is believed after half a second", async (t) => {
+  const bench = createHeadStateBench({ count: 2 });
+  for (const label of bench.labels) bench.say(label, chain, 10);
   bench.head("a", chain, 11);
   bench.pass(499);
   t.equal(bench.announced(), 10n);
   bench.pass(1);
   t.equal(bench.announced(), 11n);
-  t.equal(bench.eligible(), "a");
 });
 
 test("a leader that is gone before its block was announced takes the block with it", async (t) => {
@@ -96,7 +156,7 @@ test("the announced number never goes back, whatever single validators say", asy
   }
   t.equal(bench.eligible(), "e");
   bench.head("e", chain, 11);
-  bench.pass(500);
+  bench.say("d", chain, 11);
   t.equal(bench.announced(), 11n);
 });
 
@@ -140,7 +200,7 @@ test("a gap of all at once, as after an outage of our own, takes nobody out", as
     const { state } = bench;
     const latest = chain.block(height);
     for (const label of bench.labels) {
-      const probe = { chainId: 8845n, genesisHash: chain.genesisHash, number: latest.number, latest };
+      const probe = { chainId: 8845n, genesis: chain.block(0), number: latest.number, latest };
       state.probed(label, { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
     }
     t.equal(bench.announced(), 10n);
@@ -161,19 +221,41 @@ test("further ahead than can be filled is jumped to, with its number said", asyn
   t.equal(bench.eligible(), "ab");
 });
 
-test("one validator alone far ahead is believed after half a second, not more than 10 000 blocks", async (t) => {
-  const bench = fiveAtTen();
-  bench.say("a", chain, 10_010);
-  bench.pass(500);
-  t.equal(bench.announced(), 10_010n, "the others come after it");
+test("one validator alone far ahead is not believed while another answers", async (t) => {
+  for (const height of [5010, 10_010, 10_011]) {
+    const bench = fiveAtTen();
+    bench.say("a", chain, height);
+    bench.pass(60_000);
+    t.equal(bench.announced(), 10n);
+    t.equal(bench.eligible(), "bcde", "who claims such a number is not asked");
+    for (let number = 11; number < 15; number += 1) {
+      for (const label of ["b", "c", "d", "e"]) bench.say(label, chain, number);
+      t.equal(bench.announced(), BigInt(number), "the chain goes on");
+      t.equal(bench.eligible(), "bcde");
+    }
+    bench.say("b", chain, height);
+    t.equal(bench.announced(), BigInt(height), "two have it");
+  }
+  const two = createHeadStateBench({ count: 2 });
+  for (const label of two.labels) two.say(label, chain, 10);
+  two.say("a", chain, 5010);
+  two.pass(60_000);
+  t.equal(two.announced(), 10n, "also where there are only two");
+  two.fail("b");
+  two.pass(500);
+  t.equal(two.announced(), 5010n, "and no longer where nobody else answers");
+});
 
-  const insane = fiveAtTen();
-  insane.say("a", chain, 10_011);
-  insane.pass(60_000);
-  t.equal(insane.announced(), 10n);
-  t.equal(insane.eligible(), "bcde", "who claims such a number is not asked");
-  insane.say("b", chain, 10_011);
-  t.equal(insane.announced(), 10_011n, "two have it");
+test("a lower jump of one and a higher one of another are none that two have", async (t) => {
+  const bench = fiveAtTen();
+  const fork = chain.fork("fork", 10);
+  bench.say("a", fork, 200);
+  bench.say("b", chain, 5000);
+  bench.pass(5000);
+  t.same(bench.told(), [10]);
+  bench.say("c", chain, 5001);
+  bench.pass(500);
+  t.equal(bench.state.head()?.hash, chain.block(5000).hash);
 });
 
 test("a validator with another block at the same height is not counted", async (t) => {
@@ -193,14 +275,112 @@ test("a validator with another block at the same height is not counted", async (
   t.equal(bench.eligible(), "abcde", "until it is on our chain again");
 });
 
-test("of two blocks at one height the one that two have is announced", async (t) => {
+test("of two blocks at one height the one that most validators have is announced at once", async (t) => {
   const bench = fiveAtTen();
   const fork = chain.fork("fork", 10);
   bench.head("a", fork, 11);
   bench.head("b", chain, 11);
+  bench.pass(5000);
+  t.equal(bench.announced(), 10n, "one has the one, one the other");
   bench.head("c", chain, 11);
+  bench.head("d", chain, 11);
   t.equal(bench.state.head()?.hash, chain.block(11).hash);
-  t.equal(bench.eligible(), "bc");
+  t.equal(bench.eligible(), "bcd");
+  t.match(bench.state.member("a")?.outside, { reason: "another_block", words: "it has another block 11" });
+});
+
+test("who told another block than the announced one is not asked for a while, whatever it tells then", async (t) => {
+  const bench = fiveAtTen();
+  const tellTruth = (height: number) => {
+    for (const label of ["b", "c", "d", "e"]) bench.say(label, chain, height);
+  };
+  // On top of each true block a false one: never is it on another chain for longer than a block takes.
+  for (let height = 11; height < 20; height += 1) {
+    bench.head("a", chain.fork("lie", height - 1), height);
+    tellTruth(height);
+    bench.say("a", chain, height);
+    t.equal(bench.eligible(), "bcde");
+    bench.pass(2000);
+    t.match(bench.state.member("a")?.outside, {
+      reason: "another_block",
+      words: `it told another block ${height}`,
+    });
+  }
+  bench.pass(7999);
+  t.equal(bench.eligible(), "bcde");
+  bench.pass(1);
+  t.equal(bench.eligible(), "abcde", "ten seconds after the last");
+});
+
+test("of two blocks at one height the one that two have is announced where the others have neither", async (t) => {
+  const bench = fiveAtTen();
+  bench.head("a", chain.fork("fork", 10), 11);
+  bench.head("b", chain, 11);
+  bench.head("c", chain, 11);
+  t.equal(bench.announced(), 10n);
+  bench.pass(500);
+  t.equal(bench.state.head()?.hash, chain.block(11).hash);
+});
+
+test("a tie changes nothing, and is told", async (t) => {
+  const bench = createHeadStateBench({ count: 4 });
+  for (const label of bench.labels) bench.say(label, chain, 10);
+  const fork = chain.fork("fork", 10);
+  for (const label of ["a", "b"]) bench.head(label, fork, 11);
+  t.equal(bench.state.head()?.hash, fork.block(11).hash, "two of four are the first to have one");
+  for (const label of ["c", "d"]) bench.head(label, chain, 11);
+  bench.pass(60_000);
+  t.same(bench.told(), [10, 11]);
+  t.equal(bench.eligible(), "ab");
+
+  const even = createHeadStateBench({ count: 4 });
+  for (const label of even.labels) even.say(label, chain, 10);
+  for (const [label, on] of [
+    ["a", fork],
+    ["c", chain],
+    ["b", fork],
+    ["d", chain],
+  ] as const)
+    even.head(label, on, 11);
+  even.pass(60_000);
+  t.same(even.told(), [10]);
+  t.equal(even.eligible(), "abcd", "all have block 10");
+  t.match(even.state.waiting(even.nowMs()), [{ having: ["a", "b"] }, { having: ["c", "d"] }]);
+});
+
+test("who tells a true hash with a false parent cuts off nobody but itself", async (t) => {
+  const bench = fiveAtTen();
+  const truth = chain.block(11);
+  const lie = { ...truth, parentHash: chain.block(3).hash };
+  bench.state.headed("a", lie, bench.nowMs());
+  for (const label of ["b", "c", "d", "e"]) bench.head(label, chain, 11);
+  t.equal(bench.announced(), 11n);
+  t.match(bench.eligible(), /bcde$/);
+});
+
+test("a lie that was announced while its teller was alone is given up when most validators tell another block", async (t) => {
+  for (const height of [11, 13, 300]) {
+    const bench = fiveAtTen();
+    const lie = chain.fork("lie", 10);
+    for (const label of ["b", "c", "d", "e"]) for (let times = 0; times < 2; times += 1) bench.fail(label);
+    bench.say("a", lie, height);
+    bench.pass(500);
+    t.equal(bench.state.head()?.hash, lie.block(height).hash);
+    bench.say("b", chain, height);
+    t.equal(bench.told().includes("epoch"), false, "one against one is no majority");
+    bench.say("c", chain, height);
+    t.equal(bench.state.head()?.hash, chain.block(height).hash, "two against one");
+    t.match(
+      bench.events.find(({ kind }) => kind === "epoch"),
+      { reason: /^most validators have another chain/ },
+    );
+    for (const label of ["d", "e"]) bench.say(label, chain, height);
+    t.equal(bench.eligible(), "bcde");
+    bench.say("a", lie, height + 1);
+    bench.pass(60_000);
+    t.equal(bench.eligible(), "bcde");
+    t.equal(bench.told().filter((told) => told === "epoch").length, 1);
+  }
 });
 
 test("a head that came while a probe was under way is not taken back by its answer", async (t) => {
@@ -245,18 +425,33 @@ test("a chain that stands still is flagged, and nobody is taken out for it", asy
   standsStill(t, 10, true, "ten seconds without a block");
 });
 
-test("validators that do not answer do not make a stalled chain", async (t) => {
+test("a chain of which nobody tells anything is flagged as one that stands still, until there is a new block", async (t) => {
   const bench = fiveAtTen();
-  for (let second = 0; second < 60; second += 1) {
+  const { state } = bench;
+  for (let second = 0; second < 9; second += 1) {
     bench.pass(1000);
     for (const label of bench.labels) bench.fail(label);
   }
-  t.notOk(bench.state.isStalled(bench.nowMs()));
-  bench.say("a", chain, 10);
-  t.notOk(bench.state.isStalled(bench.nowMs()), "who is back has not stood still yet");
-  bench.pass(9000);
-  bench.say("a", chain, 10);
-  t.notOk(bench.state.isStalled(bench.nowMs()));
+  t.notOk(state.isStalled(bench.nowMs()));
+  t.equal(state.answering(bench.nowMs()), 0);
   bench.pass(1000);
-  t.ok(bench.state.isStalled(bench.nowMs()));
+  t.ok(state.isStalled(bench.nowMs()), "by the clock, though no news came");
+  bench.say("a", chain, 10);
+  t.equal(state.answering(bench.nowMs()), 1);
+  t.ok(state.isStalled(bench.nowMs()), "who is back with the same block brings nothing new");
+  t.equal(state.newsAgeMs(bench.nowMs()), 10_000);
+  bench.say("b", chain, 11);
+  bench.say("a", chain, 11);
+  t.notOk(state.isStalled(bench.nowMs()));
+  t.equal(state.newsAgeMs(bench.nowMs()), 0);
+});
+
+test("a proof that a validator answers grows old by the clock, without another word", async (t) => {
+  const bench = fiveAtTen();
+  t.equal(bench.state.answering(bench.nowMs()), 5);
+  bench.pass(3999);
+  t.equal(bench.state.answering(bench.nowMs()), 5);
+  bench.head("c", chain, 11);
+  bench.pass(1);
+  t.equal(bench.state.answering(bench.nowMs()), 1, "a head that it brought is one, too");
 });

@@ -82,23 +82,58 @@ test("validators that are all unreachable are no new epoch, nor is their coming 
 test("those that were behind all along are no new epoch when the one that led is gone", async (t) => {
   const bench = allAt(10);
   bench.head("e", chain, 11);
-  bench.pass(500);
+  bench.head("d", chain, 11);
   t.equal(bench.announced(), 11n);
-  repeat(bench, "abcd", chain, 10, 5000);
+  repeat(bench, "abc", chain, 10, 5000);
   t.same(bench.told(), [10, 11]);
-  repeat(bench, "abcd", chain, 12, 500);
+  repeat(bench, "abc", chain, 12, 500);
   t.same(bench.told(), [10, 11, 12], "they come to it and go on");
-  t.equal(bench.eligible(), "abcd");
+  t.equal(bench.eligible(), "abc");
 });
 
 test("where the one that led never comes back, a new epoch begins after the grace time", async (t) => {
   const bench = allAt(10);
   bench.head("e", chain, 11);
-  bench.pass(500);
-  repeat(bench, "abcd", chain, 10, 29_500);
+  bench.head("d", chain, 11);
+  repeat(bench, "abc", chain, 10, 29_500);
   t.same(bench.told(), [10, 11]);
-  repeat(bench, "abcd", chain, 10, 1000);
+  repeat(bench, "abc", chain, 10, 1000);
   t.same(bench.told(), [10, 11, "epoch", 10]);
+});
+
+test("one that answers alone makes no new chain, however long the others are silent", async (t) => {
+  for (const [lie, height] of [
+    [chain, 3],
+    [chain.fork("lie", 5), 10],
+    [renewed, 50],
+  ] as const) {
+    const bench = allAt(10);
+    repeat(bench, "a", lie, height, 120_000);
+    t.same(bench.told(), [10]);
+    repeat(bench, "abcde", chain, 11, 500);
+    t.same(bench.told(), [10, 11]);
+  }
+});
+
+test("a genesis block of one that answered alone at the start is given up for the others'", async (t) => {
+  const bench = createHeadStateBench({ count: 5 });
+  repeat(bench, "a", renewed, 50, 5000);
+  t.equal(bench.state.genesisHash(), renewed.genesisHash);
+  t.same(bench.told(), [50]);
+  for (const label of ["b", "c", "d", "e"]) bench.say(label, chain, 10);
+  t.same(bench.told(), [50, "epoch", 10]);
+  t.equal(bench.state.genesisHash(), chain.genesisHash);
+  t.equal(bench.eligible(), "bcde");
+  t.match(bench.state.member("a")?.outside, { reason: "another_chain" });
+});
+
+test("one that still tells the old chain does not keep most of the others from a new one", async (t) => {
+  const bench = allAt(10);
+  for (const label of ["a", "b"]) bench.say(label, renewed, 3);
+  t.same(bench.told(), [10], "two of five are not most");
+  bench.say("c", renewed, 3);
+  t.same(bench.told(), [10, "epoch", 3]);
+  t.equal(bench.eligible(), "abc");
 });
 
 test("most validators on another chain need no word of the one that is down", async (t) => {
@@ -113,9 +148,10 @@ test("most validators on another chain need no word of the one that is down", as
 
 test("validators that disagree about the new chain are waited for", async (t) => {
   const bench = allAt(10);
+  for (const label of ["c", "d", "e"]) bench.say(label, chain, 3);
   for (let passed = 0; passed < 10_000; passed += 500) {
-    for (const label of ["a", "b", "c"]) bench.say(label, renewed, 3);
-    for (const label of ["d", "e"]) bench.say(label, chain, 3);
+    for (const label of ["a", "b"]) bench.say(label, renewed, 3);
+    for (const label of ["c", "d", "e"]) bench.say(label, chain, 3);
     bench.pass(500);
   }
   t.same(bench.told(), [10], "a network that is being started anew, one after the other");
@@ -126,7 +162,7 @@ test("validators that disagree about the new chain are waited for", async (t) =>
 test("one whose newest blocks are not linked yet may have the head, and is waited for", async (t) => {
   const bench = allAt(10);
   const latest = chain.block(14);
-  const probe = { chainId: 8845n, genesisHash: chain.genesisHash, number: latest.number, latest };
+  const probe = { chainId: 8845n, genesis: chain.block(0), number: latest.number, latest };
   for (let passed = 0; passed < 10_000; passed += 500) {
     for (const label of ["a", "b", "c", "d"]) bench.say(label, chain, 7);
     // What it is asked for is not answered.
@@ -135,7 +171,7 @@ test("one whose newest blocks are not linked yet may have the head, and is waite
   }
   t.same(bench.told(), [10]);
   bench.say("e", chain, 14);
-  bench.pass(500);
+  bench.say("d", chain, 14);
   t.same(bench.told(), [10, 11, 12, 13, 14]);
 });
 
@@ -156,4 +192,19 @@ test("after a new epoch nothing of the old chain is left", async (t) => {
   bench.say("b", renewed, 6);
   bench.say("c", renewed, 6);
   t.same(bench.told(), [10, "epoch", 5, 6]);
+});
+
+test("what a validator told of its old chain is no head of the new one", async (t) => {
+  const bench = createHeadStateBench({ count: 3 });
+  for (const label of bench.labels) bench.say(label, chain, 10);
+  // The answers tell the new genesis block and a number only, as they do while heads come by WebSocket.
+  const probe = { chainId: 8845n, genesis: renewed.block(0), number: 2n, latest: undefined };
+  for (const label of bench.labels) {
+    const { wants } = bench.state.probed(label, { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
+    t.match(wants, [{ kind: "probe", label }], "it is asked for its block");
+  }
+  for (const label of bench.labels) bench.say(label, renewed, 2);
+  bench.pass(1500);
+  t.same(bench.told(), [10, "epoch", 2]);
+  t.equal(bench.state.head()?.hash, renewed.block(2).hash);
 });

@@ -51,7 +51,7 @@ export function createHeadStateBench({
       } else {
         const headers = [];
         for (let n = want.from; n <= want.to && has(n); n += 1n) headers.push(at.chain.block(Number(n)));
-        take(state.filled(headers, nowMs));
+        take(state.filled(want.label, headers, nowMs));
       }
     }
   }
@@ -60,7 +60,7 @@ export function createHeadStateBench({
   function say(label: string, chain: ScriptedChain, height: number, chainIdSaid = chainId): void {
     on.set(label, { chain, height });
     const latest = chain.block(height);
-    const probe = { chainId: chainIdSaid, genesisHash: chain.genesisHash, number: latest.number, latest };
+    const probe = { chainId: chainIdSaid, genesis: chain.block(0), number: latest.number, latest };
     take(state.probed(label, { ...probe, sentAtMs: nowMs }, nowMs));
   }
 
@@ -78,11 +78,11 @@ export function createHeadStateBench({
     },
     /** The validator answers a probe with its number only, sent `agoMs` ago. */
     number(label: string, chain: ScriptedChain, height: number, agoMs = 0): void {
-      const probe = { chainId, genesisHash: chain.genesisHash, number: BigInt(height), latest: undefined };
+      const probe = { chainId, genesis: chain.block(0), number: BigInt(height), latest: undefined };
       take(state.probed(label, { ...probe, sentAtMs: nowMs - agoMs }, nowMs));
     },
     fail(label: string): void {
-      take(state.failed(label, nowMs));
+      take(state.failed(label, { reason: "no answer in time", isUnreadable: false }, nowMs));
     },
     /** Time goes by; whenever the state asked to be looked at again it is. */
     pass(ms: number): void {

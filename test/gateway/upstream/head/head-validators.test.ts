@@ -9,6 +9,8 @@ async function startBoth(t: Parameters<typeof startTracker>[0], options: { webSo
   const tracker = startTracker(t, {
     validators: validators.validators.map(({ url, wsUrl }) => ({ url, wsUrl: wsUrl ?? "none" })),
     blockTimeMs,
+    // Who was on another chain for a while is to count again before the test ends.
+    limits: { distrustMs: 1000 },
   });
   await until(() => tracker.eligible() === "01234", "all five count");
   return { validators, tracker };

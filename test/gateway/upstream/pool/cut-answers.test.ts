@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import { joinChunks } from "../../../../gateway/json-rpc/scan-source.ts";
 import { cutArray, cutLone } from "../../../../gateway/upstream/pool/cut-answers.ts";
 import { cutArrayCarefully, cutLoneCarefully } from "../../../../gateway/upstream/pool/cut-carefully.ts";
 import type { WholeAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
@@ -165,11 +166,73 @@ t.test("half an answer between good heads is not taken for one", (t) => {
     '"result":tru',
     '"error":{"code":1,}',
     '"error":{oops}',
+    '"result":{oops}',
+    '"result":{"a":1,}',
+    '"result":{"a" 1}',
+    '"result":[1,,2]',
+    '"result":["a" "b"]',
+    '"result":[{]}',
+    '"result":"a\\q"',
+    '"result":"a\n"',
+    '"result":"\\ud8"',
+    '"result":01',
+    '"result":{"a":1}}',
+    '"result":1,"id":7',
   ];
   for (const text of bad) {
     const body = Buffer.from(`[{"jsonrpc":"2.0","id":1,${text}},{"jsonrpc":"2.0","id":2,"result":"b"}]`);
     t.equal(cutArray(body, 2), undefined, text);
     t.equal(cutLone(Buffer.from(`{"jsonrpc":"2.0","id":1,${text}}`)), undefined, `${text} alone`);
+  }
+  t.end();
+});
+
+t.test("whatever was done to a body, what is cut out of it is JSON with the id that was asked for", (t) => {
+  const answer = (text: string) => JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
+  let cut = 0;
+  fc.assert(
+    fc.property(
+      fc.array(member, { minLength: 1, maxLength: 4 }),
+      fc.nat(),
+      fc.constantFrom("", "{", "}", "[", "]", '"', ",", ":", "\\", "0", "x", "\n", "\0", " "),
+      fc.nat(2),
+      (members, place, put, taken) => {
+        const text = latin1(usualArray(members));
+        const at = place % text.length;
+        const changed = Buffer.from(text.slice(0, at) + put + text.slice(at + taken), "latin1");
+        for (const found of cutArray(changed, members.length) ?? []) {
+          cut += 1;
+          t.equal(answer(joined(found, "99") ?? "").id, 99);
+        }
+        const lone = cutLone(changed.subarray(1, -1));
+        if (lone !== undefined) t.equal(answer(joined(lone, "99") ?? "").id, 99);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+  t.ok(cut > 100, `${cut} were cut`);
+  t.end();
+});
+
+t.test("a long body is cut as a short one is, and what is wrong at its very end is seen", (t) => {
+  const long = `"result":"${"ab".repeat(1024 * 1024)}"`;
+  const deep = `"result":${"[".repeat(5000)}${"]".repeat(5000)}`;
+  const chunks = (text: string) => text.match(/.{1,65536}/gs)?.map((piece) => Buffer.from(piece)) ?? [];
+  for (const join of [
+    (text: string) => Buffer.from(text),
+    (text: string) => joinChunks(chunks(text), text.length),
+  ]) {
+    const whole = usualArray(['"result":"0x1"', long, '"result":[]']);
+    t.strictSame(
+      cutArray(join(whole), 3)?.map((answer) => joined(answer, "9")?.length),
+      [usualItem(9, '"result":"0x1"').length, usualItem(9, long).length, usualItem(9, '"result":[]').length],
+    );
+    for (const cutShort of [whole.slice(0, -1), whole.slice(0, -2), whole.slice(0, -4), `${whole}]`]) {
+      t.equal(cutArray(join(cutShort), 3), undefined);
+    }
+    t.equal(joined(cutLone(join(usualItem(1, long))), "1")?.length, usualItem(1, long).length);
+    t.equal(cutLone(join(usualItem(1, deep))), undefined, "too deep for the quick way");
+    t.equal(joined(cutLoneCarefully(join(usualItem(1, deep)), 1), "1"), usualItem(1, deep));
   }
   t.end();
 });

@@ -12,6 +12,7 @@ import {
   createValidatorPool,
   type PoolHead,
 } from "../../../../gateway/upstream/validator-pool.ts";
+import { network } from "../../../../lib/network.ts";
 import type { StubAnswer } from "../../../helpers/stub-validator.ts";
 
 const methods = readMethodTable(join(import.meta.dirname, "../../../../config/methods.yaml"));
@@ -30,8 +31,10 @@ export function startPool(
 ) {
   const registry = new Registry();
   const pool = createValidatorPool({
-    urls,
+    // Their places, so that tests of the pool can tell one by its index.
+    validators: urls.map((url, index) => ({ name: String(index), url })),
     settings: poolSettingsSchema.parse(settings),
+    chainId: network.chainId,
     head,
     registry,
     logger: pino({ level: "silent" }),

@@ -144,9 +144,10 @@ t.test("who cannot take a stream gets the answer whole, up to a limit", async (t
   const whole = await startPool(t, urls).pool.ask(traceCall);
   t.ok(typeof whole !== "string" && whole.afterId.length + whole.beforeId.length + 1 === seen().written);
   const { pool, validator } = startPool(t, urls, { settings: { answerBytesMax: 2 * mebibyte } });
-  t.equal(await pool.ask(traceCall), "unavailable");
+  t.equal(await pool.ask(traceCall), "too_large");
   t.equal((validator(0).failovers["too_large"] ?? 0) + (validator(1).failovers["too_large"] ?? 0), 0);
-  t.equal(stubs.flatMap(({ bodies }) => bodies).length, 2, "no other validator would say it shorter");
+  t.equal(stubs.flatMap(({ bodies }) => bodies).length, 2, "no other is asked to run a trace again");
+  t.ok([0, 1].every((index) => validator(index).lastTakenOut === null));
 });
 
 t.test("an id that does not stand where validators write it is found in the whole answer", async (t) => {
@@ -159,7 +160,7 @@ t.test("an id that does not stand where validators write it is found in the whol
 });
 
 t.test(
-  "until the first byte another validator is asked; after it the reader hears of the failure",
+  "before the first byte a call that streams is lost with its validator, and put to no other",
   async (t) => {
     const cut: StubAnswer = (_body, response) => {
       response.writeHead(200).write('{"jsonrpc":"2.0","id":1,"result":[');
@@ -170,22 +171,32 @@ t.test(
     const cutting = await startStubValidator(t, { answer: cut });
     const sound = await startStubValidator(t, { answer });
     const { pool } = startPool(t, [cutting.url, sound.url]);
-    while (cutting.bodies.length === 0) {
-      const { read, over } = readStream(await streamOf(pool));
-      t.equal(await over, "ended");
-      t.equal(read.bytes, seen().written);
+    let lost = 0;
+    while (lost === 0) {
+      const asked = await pool.ask(traceCall, { mayStream: true });
+      if (typeof asked === "string") {
+        t.equal(asked, "lost");
+        lost += 1;
+      } else if (isStreamed(asked)) {
+        const { read, over } = readStream(asked);
+        t.equal(await over, "ended");
+        t.equal(read.bytes, seen().written);
+      }
     }
-
-    const dying = tracing({ bytes: 400 * mebibyte });
-    const last = await startStubValidator(t, { answer: dying.answer });
-    const { pool: lastPool, validator } = startPool(t, [last.url]);
-    const { read, over } = readStream(await streamOf(lastPool));
-    await until(() => read.chunks > 10);
-    await last.stop();
-    t.equal(await over, "failed");
-    t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+    t.equal(cutting.bodies.length, 1);
   },
 );
+
+t.test("after the first byte the reader hears of the failure", async (t) => {
+  const dying = tracing({ bytes: 400 * mebibyte });
+  const last = await startStubValidator(t, { answer: dying.answer });
+  const { pool: lastPool, validator } = startPool(t, [last.url]);
+  const { read, over } = readStream(await streamOf(lastPool));
+  await until(() => read.chunks > 10);
+  await last.stop();
+  t.equal(await over, "failed");
+  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+});
 
 t.test("a client that leaves ends its stream and frees its place", async (t) => {
   const { answer } = tracing({ bytes: 400 * mebibyte });

@@ -1,0 +1,175 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { parseDocument } from "yaml";
+import { freePort } from "../helpers/free-port.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { buildImages, imageVariables } from "./build-images.ts";
+import { removeLeftOvers, testProject } from "./rig.ts";
+import { readRunbook } from "./runbook.ts";
+import { mustRun, startDocker } from "./start-docker.ts";
+
+/** Three minutes on a quiet machine, the images aside; a loaded one takes three times as long. */
+t.setTimeout(1_200_000);
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const blocks = readRunbook(readFileSync(join(root, "docker", "RUNBOOK.md"), "utf8"));
+const states = ["nothing", "up", "one down", "two down", "keys lost", "production"];
+const flushAll = "REDISCLI_AUTH=$(sed 's/.*:\\(.*\\)@.*/\\1/' /run/secrets/redis-url) redis-cli FLUSHALL";
+
+t.test("a block without its state, or of another kind, is not overlooked", async (t) => {
+  t.match(readRunbook("## A\n\n<!-- up -->\n\n```sh\nx\ny\n```\n"), [
+    { chapter: "A", state: "up", commands: "x\ny", line: 5 },
+  ]);
+  t.throws(() => readRunbook("```sh\nx\n```\n"), /line 1: a block without the state/);
+  t.throws(() => readRunbook("<!-- up -->\nwords\n```sh\nx\n```\n"), /without the state/);
+  t.throws(() => readRunbook("<!-- up -->\n```\nx\n```\n"), /blocks of sh/);
+  for (const { state, line } of blocks) t.ok(states.includes(state), `line ${line}: ${state}`);
+  // Whoever takes them from another place than a block is not tested: they are short, and the same.
+  t.ok(blocks.length >= 15);
+});
+
+t.test("the runbook, command by command, from a machine that has nothing", async (t) => {
+  const docker = await startDocker(t);
+  if ("missing" in docker) {
+    if (mustRun && docker.byMachine !== true) throw new Error(docker.missing);
+    t.plan(0, docker.missing);
+    return;
+  }
+  await buildImages(docker);
+  await removeLeftOvers(docker.env);
+  const machine = await makeMachine(t, docker.env);
+  const { sh, network, status, statusIs } = machine;
+
+  /** Brings the network from `up` into a state. */
+  const enter: Readonly<Record<string, () => Promise<unknown>>> = {
+    nothing: async () => t.equal((await status()).code, 1, "there is no network"),
+    up: () => statusIs(0),
+    async "one down"() {
+      await network("stop", "3");
+      await statusIs(2);
+    },
+    async "two down"() {
+      await network("stop", "3");
+      await network("stop", "5");
+      await statusIs(1);
+    },
+    async "keys lost"() {
+      // The backup of the chapter before, as it is after the last change.
+      await machine.must("npm run --silent network -- keys export - > keys.jsonl");
+      await machine.must(`npm run network -- compose exec -T redis sh -c ${quoted(flushAll)}`);
+    },
+    production: async () => machine.takeDevelopmentKeysOut(),
+  };
+  // Production takes away what the development profile gives, and only there keys that are lost stay lost: a gateway of the
+  // development profile puts its own into Redis again.
+  const last = ["production", "keys lost"];
+  const order = blocks.toSorted((left, right) => last.indexOf(left.state) - last.indexOf(right.state));
+  for (const block of order) {
+    const { chapter, state, commands, line } = block;
+    await t.test(`${chapter}, line ${line}: ${state}`, async (t) => {
+      await enter[state]?.();
+      const { code, text } = await sh(commands);
+      t.equal(code, 0, text);
+      for (const words of expected[chapter] ?? []) t.match(text, words);
+      // A chapter that is not about what is down leaves it so.
+      if (state === "one down") await network("start", "3");
+      await statusIs(0);
+    });
+    if (!t.passing()) return;
+  }
+});
+
+/** One word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What a chapter's blocks say when they have done what they are for, beside ending with 0. */
+const expected: Readonly<Record<string, readonly RegExp[]>> = {
+  "Two down": [/The chain goes on: block \d+/],
+  "A wiped disk": [/it runs again and fetches \d+ blocks/],
+  "Lost API keys": [/keys/],
+  "From development to production": [/wallet +0x[0-9a-fA-F]{40}/],
+};
+
+/** A copy of the project in a folder of its own, as a machine that has just got it. */
+async function makeMachine(t: Test, dockerEnv: Readonly<Record<string, string | undefined>>) {
+  const folder = join(t.testdir({}), "project");
+  mkdirSync(folder);
+  for (const name of execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")) {
+    if (!name.startsWith("test/")) cpSync(join(root, name), join(folder, name));
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const faster = parseDocument(readFileSync(join(folder, "config", "network.yaml"), "utf8"));
+  for (const [path, value] of [
+    [["blockSeconds"], 1],
+    [["requestTimeoutSeconds"], 2],
+    [["status", "stalledAfterSeconds"], 5],
+    [["containers", "firstAddress"], "172.28.97.11"],
+  ] as const) {
+    faster.setIn(path, value);
+  }
+  writeFileSync(join(folder, "config", "network.yaml"), String(faster));
+  const env = {
+    ...dockerEnv,
+    PATH: `${join(root, "node_modules", ".bin")}:${dockerEnv["PATH"]}`,
+    ...imageVariables,
+    DOCKER_BUILDKIT: "0",
+    COMPOSE_BAKE: "false",
+    COMPOSE_PROJECT_NAME: testProject(),
+    GATEWAY_PORT: String(await freePort()),
+    FAUCET_PORT: String(await freePort()),
+    OPEN_FILES: "8192",
+    HOST_PROPAGATION: "",
+    SERVICES_SUBNET: "172.28.98.0/24",
+    GRAFANA_ADDRESS: "172.28.98.30",
+    CLAIMS_SUBNET: "172.28.99.0/29",
+    FAUCET_PRIVATE_ADDRESS: "172.28.99.6",
+    npm_config_offline: "true",
+  };
+  const sh = async (commands: string) => {
+    const { code, lines } = await runCommand(t, {
+      program: "bash",
+      args: ["-euo", "pipefail", "-c", `cd "$PROJECT_FOLDER"\n${commands}`],
+      env: { ...env, PROJECT_FOLDER: folder, NODE_NO_WARNINGS: "1" },
+      withinMs: 180_000,
+    });
+    return { code, text: lines.join("\n") };
+  };
+  // As npm runs it, without npm's own time.
+  const network = (...args: string[]) => sh(`node scripts/network/main.ts ${args.join(" ")}`);
+  const status = () => network("status");
+  t.teardown(() => sh('npm run network -- compose --profile "*" down --volumes --timeout 2 || true'));
+  return {
+    sh,
+    network,
+    async must(commands: string) {
+      const { code, text } = await sh(commands);
+      if (code !== 0) throw new Error(text);
+    },
+    status,
+    async statusIs(code: number) {
+      const giveUpAt = Date.now() + 60_000;
+      for (;;) {
+        const now = await status();
+        if (now.code === code) return;
+        if (Date.now() > giveUpAt) throw new Error(`status is ${now.code}, not ${code}: ${now.text}`);
+      }
+    },
+    takeDevelopmentKeysOut() {
+      for (const [name, key] of [
+        ["gateway.yaml", "keys"],
+        ["faucet.yaml", "developmentKey"],
+      ] as const) {
+        const file = join(folder, "config", name);
+        const document = parseDocument(readFileSync(file, "utf8"));
+        if (name === "gateway.yaml") document.delete(key);
+        else document.deleteIn(["wallet", key]);
+        writeFileSync(file, String(document));
+      }
+    },
+  };
+}

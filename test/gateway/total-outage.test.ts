@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { startGateway } from "../helpers/gateway.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { startValidators } from "../helpers/validators/start-validators.ts";
+
+async function until(holds: () => Promise<boolean>, title: string, withinMs = 20_000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${title}`);
+    await sleep(20);
+  }
+}
+
+for (const [what, strike] of [
+  ["die", "die"],
+  ["hang", "hang"],
+] as const) {
+  t.test(`all validators ${what} while nobody asks anything`, async (t) => {
+    const redis = await startRedis(t);
+    const cluster = await startValidators(t);
+    await cluster.mine(3);
+    let aheadMs = 0;
+    const gateway = await startGateway(t, {
+      redisUrl: redis.url,
+      upstreams: cluster.urls,
+      monotonicMs: () => performance.now() + aheadMs,
+      // Five of them are a stall: time enough for a slow machine to see what is before it.
+      change: (config) => ({
+        ...config,
+        blockTimeMs: 6000,
+        forward: { ...config.forward, health: { ...config.forward.health, quietMsMax: 4000 } },
+      }),
+    });
+    const text = async (path: string) => (await fetch(`${gateway.opsUrl}/${path}`)).text();
+    const reasons = async (): Promise<string> => {
+      const { degraded, reasons } = JSON.parse(await text("readyz"));
+      return degraded === true ? String(reasons) : "";
+    };
+    const metric = async (name: string): Promise<number> =>
+      Number(new RegExp(`^tollgate_gateway_${name} (.+)$`, "m").exec(await text("metrics"))?.[1]);
+    const logged = (message: string) => gateway.logLines.filter((line) => line.includes(message)).length;
+    await until(async () => (await metric("head_number")) === 3, "the head is announced");
+    t.equal(await reasons(), "", "all is well");
+    t.equal(await metric("chain_stalled"), 0);
+
+    for (const validator of cluster.validators) await validator[strike]();
+    await until(async () => (await reasons()).includes("no validator answers"), "it is degraded");
+    t.equal(await metric("chain_stalled"), 0, "five block times are not over");
+    aheadMs += 30_000;
+    t.equal(await metric("chain_stalled"), 1, "by the clock, at once");
+    t.ok((await metric("head_age_seconds")) >= 30);
+    await until(async () => logged("the chain stands still") === 1, "the log says it");
+    const inUse = async () =>
+      [...(await text("metrics")).matchAll(/^tollgate_gateway_validator_in_use\{.*\} 1$/gm)].length;
+    await until(async () => (await inUse()) === 0, "none counts as in use, though nobody asked them");
+    aheadMs += 3_600_000;
+    t.equal(await metric("chain_stalled"), 1, "and an hour later");
+    t.match(await reasons(), "no validator answers");
+    t.equal(logged("the chain goes on"), 0);
+
+    for (const validator of cluster.validators) await validator.heal();
+    const isNew = async () => {
+      await cluster.mine(1);
+      return (await metric("chain_stalled")) === 0;
+    };
+    await until(isNew, "a new block");
+    await until(async () => (await reasons()) === "", "all is well again");
+    await until(async () => logged("the chain goes on") === 1, "the log says it");
+  });
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { askNode } from "../../../scripts/network/chain/ask-node.ts";
+import { makeNetwork } from "./rig.ts";
+
+t.test("a trace node is started beside the validators, follows them and counts as none", async (t) => {
+  const { folder, portBase, network, statusWhen } = await makeNetwork(t, {
+    more: ["traceNode: { enabled: true, javaMemoryMb: 300 }"],
+  });
+  const url = `http://127.0.0.1:${portBase + 60}`;
+  const { code, err } = await network("up");
+  t.same({ code, err }, { code: 0, err: "" });
+  const height = async () => Number((await askNode(url, [{ method: "eth_blockNumber" }]))?.[0] ?? 0);
+  const giveUpAt = Date.now() + 20_000;
+  while ((await height()) < 2 && Date.now() < giveUpAt)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  t.ok((await height()) >= 2, "it has their blocks");
+  const { verdict, validators } = await statusWhen(({ height: tall }) => (tall ?? 0) >= 3);
+  t.equal(verdict, "fine");
+  t.equal(validators.length, 5);
+
+  const record: { pid: number } = JSON.parse(
+    readFileSync(join(folder, "native/trace-node/process.json"), "utf8"),
+  );
+  process.kill(record.pid, "SIGKILL");
+  const before = (await statusWhen(() => true)).height ?? 0;
+  await statusWhen(({ height: tall }) => (tall ?? 0) > before + 1);
+  t.pass("without it blocks go on");
+  t.match(await network("up"), { code: 0, err: "" }, "and another up starts it again");
+  t.ok((await height()) > 0);
+  t.equal((await network("down")).code, 0);
+  t.equal(await askNode(url, [{ method: "eth_blockNumber" }]), undefined, "down ends it too");
+});

@@ -1,0 +1,85 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AttackTask } from "./attacker.ts";
+
+/** What one attack may use. It ends by itself soon after `isOver`, and counts what came of it. */
+export type AttackContext = Omit<AttackTask, "seed"> & {
+  random: () => number;
+  isOver: () => boolean;
+  leftMs: () => number;
+  count: (what: string) => void;
+};
+
+export type Attack = (context: AttackContext) => Promise<void>;
+
+/** One of a list, drawn at random. */
+export function drawn<Item>(items: readonly Item[], random: () => number): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error("the list is empty");
+  return item;
+}
+
+/** As many as the scale says, at least one. */
+export function scaled(count: number, { scale }: AttackContext): number {
+  return Math.max(1, Math.round(count * scale));
+}
+
+/** Runs `count` loops at once until the attack is over. A turn that fails is one of its outcomes. */
+export async function inLoops(
+  count: number,
+  context: AttackContext,
+  turn: (loop: number) => Promise<unknown>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, async (_, loop) => {
+      while (!context.isOver()) {
+        try {
+          await turn(loop);
+        } catch {
+          context.count("failed");
+          // Whoever is refused comes back, but not in a loop without a pause.
+          await sleep(20);
+        }
+      }
+    }),
+  );
+}
+
+/**
+ * Keeps `count` connections open that have sent `bytes` and read nothing, opening closed ones again: at most 200 of
+ * these a second.
+ */
+export async function holdConnections(
+  count: number,
+  context: AttackContext,
+  send: (socket: Socket) => void,
+): Promise<void> {
+  const open = new Set<Socket>();
+  const target = drawn(context.gateways, context.random);
+  const reopenedAtOnce = 20;
+  while (!context.isOver()) {
+    const isFirst = open.size === 0;
+    const missing = Math.min(count - open.size, isFirst ? count : reopenedAtOnce);
+    for (let index = 0; index < missing; index += 1) {
+      const localAddress = drawn(context.addresses, context.random);
+      const socket = connect({
+        host: target.host,
+        port: target.port,
+        ...(localAddress === undefined ? {} : { localAddress }),
+      });
+      open.add(socket);
+      socket.on("error", () => context.count("broken"));
+      socket.on("close", () => {
+        open.delete(socket);
+        context.count("closed");
+      });
+      socket.on("connect", () => {
+        context.count("connected");
+        send(socket);
+      });
+      socket.pause();
+    }
+    await sleep(100);
+  }
+  for (const socket of open) socket.destroy();
+}

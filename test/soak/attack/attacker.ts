@@ -1,0 +1,37 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { seededRandom } from "../random-faults.ts";
+import type { Attack } from "./attack.ts";
+import { attacks } from "./attacks.ts";
+
+/** A thread of its own that attacks until its time is over, and says that it has ended. */
+export type AttackTask = {
+  name: string;
+  seed: number;
+  durationMs: number;
+  scale: number;
+  gateways: readonly { host: string; port: number; url: string }[];
+  /** One that is good for everything but claims. */
+  key: string;
+  addresses: readonly (string | undefined)[];
+};
+
+const task: AttackTask = workerData;
+/** Counted from the first look at it: what an attack prepares beforehand costs nobody anything. */
+let endsAtMs: number | undefined;
+const leftMs = () => {
+  endsAtMs ??= performance.now() + task.durationMs;
+  return Math.max(0, endsAtMs - performance.now());
+};
+const counts = new Map<string, number>();
+const attack: Attack | undefined = attacks[task.name];
+if (attack === undefined) throw new Error(`there is no attack ${task.name}`);
+await attack({
+  ...task,
+  random: seededRandom(task.seed),
+  isOver: () => leftMs() === 0,
+  leftMs,
+  count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
+});
+parentPort?.postMessage(Object.fromEntries(counts));
+// Sockets that an attack leaves open end with the thread.
+process.exit();

@@ -1,0 +1,298 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { pino } from "pino";
+import { createKeyStore } from "../../../lib/key-store/key-store.ts";
+import { createRedisClient, waitForRedis } from "../../../lib/redis-client.ts";
+import { startRedis } from "../../helpers/redis.ts";
+import type { Teardown } from "../../helpers/teardown.ts";
+import { developmentWallet, signed } from "../../helpers/validators/rpc.ts";
+import { startValidators, type Validators } from "../../helpers/validators/start-validators.ts";
+import { seededRandom } from "../random-faults.ts";
+import type { AttackTask } from "./attacker.ts";
+import { attacks } from "./attacks.ts";
+import { type GatewayChild, startGatewayChild } from "./gateway-child.ts";
+import { makeVulnerable, slowCallMs } from "./hostile-chain.ts";
+import type { QuietKind, QuietSample, QuietTask } from "./quiet-client.ts";
+
+export type Latency = { count: number; p50Ms: number; p99Ms: number };
+
+export type AttackFindings = {
+  name: string;
+  /** The quiet key's calls during the attack, and before it. */
+  quiet: Record<QuietKind, Latency>;
+  alone: Record<QuietKind, Latency>;
+  failures: string[];
+  /** The most that one gateway took. */
+  residentBytesMax: number;
+  validatorsLost: number;
+  /** How late the thread of the stand-in validators was, at its 99th percentile: what no gateway can make up for. */
+  validatorsLateMs: number;
+  /** What the attacker saw, by outcome. */
+  outcomes: Readonly<Record<string, number>>;
+  /** What must not happen, in words; empty where all held. */
+  broken: string[];
+};
+
+export type AttackOptions = {
+  seed: number;
+  /** Of each attack. */
+  durationMs: number;
+  /** How long the quiet key is measured alone before each attack, and given to recover after it. */
+  restMs?: number;
+  /** 1: as many connections and calls as were found to hurt. */
+  scale?: number;
+  /** Names of attacks; all of them unless told otherwise, in an order that the seed draws. */
+  names?: readonly string[];
+  /** The checkout whose gateways are attacked. */
+  tree?: string;
+  /** What a busy machine may add to a quiet call, since attackers, validators and gateways share it. */
+  slackMs?: number;
+  residentBytesMax?: number;
+  onFindings?: (findings: AttackFindings) => void;
+};
+
+const gatewaysCount = 3;
+const blockTimeMs = 500;
+/** So that a range of blocks can be wide. */
+const blocksBefore = 300;
+const quietPauseMs = 10;
+const unlimited = 1_000_000_000;
+const attackerAddresses = 64;
+/** One of five may be lost to a call that nobody knew of: the rest is a quorum. */
+const validatorsLostMax = 1;
+const megabyte = 1024 * 1024;
+
+/**
+ * Three gateways, as processes with the configuration that is shipped, before five validators that can be hurt, are
+ * attacked by a client without a key and by one with a good key, one attack after the other. Meanwhile a client of
+ * another team asks for little: none of its calls may fail, and none may take much longer than without the attack.
+ */
+export async function runAttacks(
+  t: Teardown,
+  {
+    seed,
+    durationMs,
+    restMs = 2000,
+    scale = 1,
+    names = Object.keys(attacks),
+    tree = fileURLToPath(new URL("../../..", import.meta.url)),
+    slackMs = 150,
+    residentBytesMax = 768 * megabyte,
+    onFindings = () => {},
+  }: AttackOptions,
+): Promise<AttackFindings[]> {
+  const random = seededRandom(seed);
+  const [redis, cluster] = await Promise.all([
+    startRedis(t),
+    startValidators(t, { blockTimeMs, gossipDelayMs: 2 }),
+  ]);
+  const transactionHash = await mineTransaction(cluster);
+  await cluster.mine(blocksBefore);
+  const chain = makeVulnerable(cluster);
+  const start = () =>
+    startGatewayChild(t, { tree, redisUrl: redis.url, upstreams: cluster.urls, processes: gatewaysCount });
+  const gateways = await Promise.all(Array.from({ length: gatewaysCount }, start));
+  const [quietKey, attackerKey] = await createKeys(t, redis.url);
+  const urls = gateways.map(({ url }) => url);
+  const quiet = watchQuietClient(t, { urls, key: quietKey, transactionHash, pauseMs: quietPauseMs });
+  // Connections are opened, code is compiled: not what is measured.
+  await sleep(1500);
+
+  const all: AttackFindings[] = [];
+  for (const name of inRandomOrder(names, random)) {
+    quiet.clear();
+    await sleep(restMs);
+    const alone = await quiet.latencies();
+    quiet.clear();
+    const lostBefore = chain.lost();
+    const watch = watchProcesses(gateways);
+    const late = monitorEventLoopDelay({ resolution: 5 });
+    late.enable();
+    const outcomes = await attackOnce(t, {
+      name,
+      seed: Math.floor(random() * 2 ** 31),
+      durationMs,
+      scale,
+      gateways: gateways.map(({ port, url }) => ({ host: "127.0.0.1", port, url })),
+      key: attackerKey,
+      addresses: loopbackAddresses(),
+    });
+    const latencies = await quiet.latencies();
+    late.disable();
+    for (const validator of cluster.validators) await validator.comeBack();
+    // What fails behind an attack is its doing as well.
+    await sleep(restMs / 2);
+    const { residentBytes, problems } = await watch.stop();
+    const found = judge({
+      name,
+      alone,
+      quiet: latencies,
+      failures: quiet.failures(),
+      outcomes,
+      residentBytesMax: residentBytes,
+      validatorsLost: chain.lost() - lostBefore,
+      validatorsLateMs: Math.round(late.percentile(99) / 1e6),
+      broken: problems,
+      bounds: { slackMs, residentBytesMax },
+    });
+    onFindings(found);
+    all.push(found);
+    chain.forget();
+  }
+  return all;
+}
+
+function judge({
+  bounds,
+  ...found
+}: AttackFindings & { bounds: { slackMs: number; residentBytesMax: number } }): AttackFindings {
+  const broken = [...found.broken];
+  if (found.failures.length > 0) {
+    broken.push(`${found.failures.length} quiet calls failed, the first: ${found.failures[0]}`);
+  }
+  for (const kind of ["read", "call"] as const) {
+    const oneCallMs = kind === "call" ? slowCallMs : 0;
+    const boundMs = 2 * found.alone[kind].p99Ms + oneCallMs + 2 * found.validatorsLateMs + bounds.slackMs;
+    const { count, p99Ms } = found.quiet[kind];
+    if (p99Ms > boundMs) broken.push(`p99 of a quiet ${kind} is ${p99Ms} ms, above ${Math.round(boundMs)}`);
+    if (count === 0) broken.push(`no quiet ${kind} was answered`);
+  }
+  if (found.residentBytesMax > bounds.residentBytesMax) {
+    broken.push(`a gateway took ${Math.round(found.residentBytesMax / megabyte)} MiB`);
+  }
+  if (found.validatorsLost > validatorsLostMax) broken.push(`${found.validatorsLost} validators were lost`);
+  return { ...found, broken };
+}
+
+async function attackOnce(t: Teardown, task: AttackTask): Promise<Readonly<Record<string, number>>> {
+  const worker = new Worker(new URL("./attacker.ts", import.meta.url), { workerData: task });
+  t.teardown(() => worker.terminate());
+  return await new Promise((resolve, reject) => {
+    let outcomes: Readonly<Record<string, number>> = {};
+    worker.once("message", (counted: Readonly<Record<string, number>>) => {
+      outcomes = counted;
+    });
+    worker.once("error", reject);
+    worker.once("exit", () => resolve(outcomes));
+  });
+}
+
+/** The quiet client's calls, told apart by when they were asked. */
+function watchQuietClient(t: Teardown, task: QuietTask) {
+  let samples: QuietSample[] = [];
+  const worker = new Worker(new URL("./quiet-client.ts", import.meta.url), { workerData: task });
+  t.teardown(() => worker.terminate());
+  worker.on("message", (sample: QuietSample) => samples.push(sample));
+  const of = (kind: QuietKind, untilMs: number): Latency => {
+    const times = samples
+      .filter((sample) => sample.kind === kind && sample.askedAtMs <= untilMs)
+      .map(({ tookMs }) => tookMs);
+    times.sort((a, b) => a - b);
+    const at = (share: number) => Math.round((times[Math.floor(times.length * share)] ?? 0) * 10) / 10;
+    return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99) };
+  };
+  return {
+    clear(): void {
+      samples = [];
+    },
+    /** Of the calls since the last `clear`, those still under way included: they are waited for. */
+    async latencies(): Promise<Record<QuietKind, Latency>> {
+      const untilMs = Date.now();
+      const isAnswered = (kind: QuietKind) =>
+        samples.some((sample) => sample.kind === kind && sample.askedAtMs > untilMs);
+      while (!isAnswered("read") || !isAnswered("call")) await sleep(20);
+      return { read: of("read", untilMs), call: of("call", untilMs) };
+    },
+    failures: (): string[] =>
+      samples.flatMap(({ kind, tookMs, failure }) =>
+        failure === undefined ? [] : [`${kind} after ${Math.round(tookMs)} ms: ${failure}`],
+      ),
+  };
+}
+
+/** Memory of the gateways, and whether they live and their ops ports answer. */
+function watchProcesses(gateways: readonly GatewayChild[]) {
+  let residentBytes = 0;
+  let isOver = false;
+  const problems: string[] = [];
+  const sampled = setInterval(() => {
+    for (const gateway of gateways) residentBytes = Math.max(residentBytes, gateway.residentBytes());
+  }, 50);
+  const asked = Promise.all(
+    gateways.map(async ({ opsUrl }, index) => {
+      while (!isOver) {
+        try {
+          const answer = await fetch(`${opsUrl}/livez`, { signal: AbortSignal.timeout(opsAnswerMsMax) });
+          await answer.text();
+        } catch (error) {
+          problems.push(`the ops port of gateway ${index} does not answer: ${String(error)}`);
+          return;
+        }
+        await sleep(500);
+      }
+    }),
+  );
+  return {
+    async stop(): Promise<{ residentBytes: number; problems: string[] }> {
+      isOver = true;
+      clearInterval(sampled);
+      await asked;
+      for (const [index, gateway] of gateways.entries()) {
+        const end = gateway.ended();
+        if (end !== undefined) problems.push(`gateway ${index} ${end}`);
+      }
+      return { residentBytes, problems };
+    },
+  };
+}
+
+const opsAnswerMsMax = 10_000;
+
+async function createKeys(t: Teardown, redisUrl: string): Promise<[quiet: string, attacker: string]> {
+  const logger = pino({ level: "silent" });
+  const redis = createRedisClient({
+    url: redisUrl,
+    name: "tollgate-attack",
+    commandTimeoutMs: 5000,
+    logger,
+  });
+  t.teardown(() => redis.disconnect());
+  await waitForRedis({ redis, logger });
+  const store = createKeyStore({ redis });
+  const create = async (team: string) => {
+    await store.setTeam({ name: team });
+    const created = await store.create({
+      label: team,
+      team,
+      permissions: ["rpc", "explorer"],
+      profile: "development",
+      limitPerMinute: unlimited,
+      qa: false,
+    });
+    if (created.outcome !== "created") throw new Error(`no key was made: ${created.outcome}`);
+    return created.secret;
+  };
+  return [await create("quiet"), await create("attacker")];
+}
+
+async function mineTransaction(cluster: Validators): Promise<string> {
+  const wallet = developmentWallet(1);
+  const answer = await cluster.anvil.ask("eth_sendRawTransaction", [await signed(wallet, 0)]);
+  await cluster.mine(1);
+  return "result" in answer ? String(answer.result) : "";
+}
+
+/** Addresses to come from, where the system has more than one of them on its loopback (Linux). */
+function loopbackAddresses(): (string | undefined)[] {
+  if (process.platform !== "linux") return [undefined];
+  return Array.from({ length: attackerAddresses }, (_, index) => `127.0.1.${index + 1}`);
+}
+
+function inRandomOrder<Item>(items: readonly Item[], random: () => number): Item[] {
+  const rest = [...items];
+  const drawnItems: Item[] = [];
+  while (rest.length > 0) drawnItems.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  return drawnItems;
+}
