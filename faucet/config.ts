@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { isHexString, parseEther } from "ethers";
 import { z } from "zod";
-import { createClientAddress } from "../lib/client-address.ts";
-import { hostNames } from "../lib/own-host.ts";
-import { readConfig } from "../lib/read-config.ts";
+import { readConfig } from "../lib/config/read-config.ts";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { hostNames } from "../lib/http-service/own-host.ts";
 import type { WalletSource } from "./wallet.ts";
 
 export type FaucetConfig = Omit<z.output<typeof configSchema>, "wallet"> & { wallet: WalletSource };

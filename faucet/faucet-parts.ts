@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { network } from "../lib/network.ts";
-import { createRedisClient } from "../lib/redis-client.ts";
+import { createRedisClient } from "../lib/redis/redis-client.ts";
 import { createAllowlistStore } from "./allowlist/allowlist-store.ts";
 import { createRpcClient } from "./chain/rpc-client.ts";
 import { createWalletChain } from "./chain/wallet-chain.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { ConfigError } from "../lib/config/read-config.ts";
 import { createLogger } from "../lib/logger.ts";
-import { ConfigError } from "../lib/read-config.ts";
 import { type FaucetConfig, readFaucetConfig } from "./config.ts";
 import { start } from "./start.ts";
 

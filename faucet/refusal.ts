@@ -1,5 +1,5 @@
 import type { ErrorCondition } from "../lib/errors.ts";
-import type { FieldError } from "../lib/problem.ts";
+import type { FieldError } from "../lib/http-service/problem.ts";
 import type { Standings } from "./claims/admission.ts";
 
 /** A request that is not carried out, and what the client is told. A value, not an exception. */

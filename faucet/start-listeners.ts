@@ -1,4 +1,4 @@
-import { createClientAddress, limitAddress } from "../lib/client-address.ts";
+import { createClientAddress, limitAddress } from "../lib/http-service/client-address.ts";
 import type { FaucetConfig } from "./config.ts";
 import { type FaucetServerOptions, startFaucetServer } from "./http/faucet-server.ts";
 import { createScopes } from "./http/scopes.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { errorTable } from "../lib/errors.ts";
-import { isRedisFailure } from "../lib/redis-failure.ts";
+import { isRedisFailure } from "../lib/redis/redis-failure.ts";
 import type { AllowlistStore } from "./allowlist/allowlist-store.ts";
 import type { WalletChain } from "./chain/wallet-chain.ts";
 import type { Admission, ClaimScope } from "./claims/admission.ts";

@@ -1,15 +1,15 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { checkApiKey } from "../lib/api-key.ts";
-import { createClientAddress } from "../lib/client-address.ts";
+import { readConfig } from "../lib/config/read-config.ts";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { hostNames } from "../lib/http-service/own-host.ts";
+import { checkApiKey } from "../lib/keys/api-key.ts";
 import { network } from "../lib/network.ts";
-import { hostNames } from "../lib/own-host.ts";
-import { readConfig } from "../lib/read-config.ts";
 import { answerSettingsSchema } from "./answer-budget/answer-settings.ts";
-import { namedUpstreams } from "./named-upstreams.ts";
+import { webSocketSettingsSchema } from "./server/websocket/web-socket-settings.ts";
 import { deadlyCallSettingsSchema, traceSettingsSchema } from "./traces/trace-settings.ts";
+import { namedUpstreams } from "./upstream/named-upstreams.ts";
 import { poolSettingsSchema } from "./upstream/pool/pool-settings.ts";
-import { webSocketSettingsSchema } from "./websocket/web-socket-settings.ts";
 
 export type GatewayConfig = z.output<typeof configSchema> & { limits: { requestsPerMinute: number } };
 export type ConfiguredKey = GatewayConfig["keys"][number];

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
+import { ConfigError } from "../lib/config/read-config.ts";
 import { createLogger } from "../lib/logger.ts";
-import { ConfigError } from "../lib/read-config.ts";
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
-import { CertificateError, readCertificate } from "./http/certificate.ts";
-import { readMethodTable } from "./method-table.ts";
+import { readMethodTable } from "./methods/method-table.ts";
+import { CertificateError, readCertificate } from "./server/certificate.ts";
 import { start } from "./start.ts";
 
 const usage = `Usage: npm run gateway -- [--config FILE] [--profile development|production] [--check]

@@ -1,4 +1,4 @@
-import type { CommandDescription, OptionTable, Values } from "../lib/command-line/command.ts";
+import type { CommandDescription, OptionTable, Values } from "../lib/cli/command.ts";
 
 export type CommandInput = {
   values: Values;

@@ -1,7 +1,7 @@
 import { isAddress } from "ethers";
 import { z } from "zod";
+import { readConfig } from "../lib/config/read-config.ts";
 import { network } from "../lib/network.ts";
-import { readConfig } from "../lib/read-config.ts";
 
 export type NetworkConfig = z.output<typeof configSchema>;
 export const validatorsMax = 32;

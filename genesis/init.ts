@@ -1,8 +1,8 @@
 import { parseEther } from "ethers";
-import { CommandError, type OptionTable, textOf, type Values } from "../lib/command-line/command.ts";
-import { count, fields, json, table } from "../lib/command-line/format.ts";
+import { CommandError, type OptionTable, textOf, type Values } from "../lib/cli/command.ts";
+import { count, fields, json, table } from "../lib/cli/format.ts";
+import { ConfigError } from "../lib/config/read-config.ts";
 import { quorumOf } from "../lib/ibft/quorum.ts";
-import { ConfigError } from "../lib/read-config.ts";
 import type { GenesisCommand } from "./command.ts";
 import { type NetworkConfig, readNetworkConfig } from "./config.ts";
 import { type NetworkPlan, planNetwork } from "./network-files.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { CommandError } from "../lib/command-line/command.ts";
-import { count, fields, json, table } from "../lib/command-line/format.ts";
-import { tokens } from "../lib/tokens.ts";
+import { CommandError } from "../lib/cli/command.ts";
+import { count, fields, json, table } from "../lib/cli/format.ts";
+import { tokens } from "../lib/config/tokens.ts";
 import type { GenesisCommand } from "./command.ts";
 import { type Inspection, inspectGenesis } from "./inspect/inspect-genesis.ts";
 

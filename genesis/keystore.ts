@@ -3,8 +3,8 @@ import { chown, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { getuid } from "node:process";
 import { Wallet } from "ethers";
-import { CommandError, textOf } from "../lib/command-line/command.ts";
-import { json } from "../lib/command-line/format.ts";
+import { CommandError, textOf } from "../lib/cli/command.ts";
+import { json } from "../lib/cli/format.ts";
 import type { GenesisCommand } from "./command.ts";
 import { readNetworkConfig } from "./config.ts";
 

@@ -1,6 +1,6 @@
-import { CommandError, type Program } from "../lib/command-line/command.ts";
-import { readCommandLine } from "../lib/command-line/read-command-line.ts";
-import { ConfigError } from "../lib/read-config.ts";
+import { CommandError, type Program } from "../lib/cli/command.ts";
+import { readCommandLine } from "../lib/cli/read-command-line.ts";
+import { ConfigError } from "../lib/config/read-config.ts";
 import { type CommandInput, commonOptions, type GenesisCommand } from "./command.ts";
 import { initCommand } from "./init.ts";
 import { inspectCommand } from "./inspect.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { createIsOwnHost, notOwnHost } from "./own-host.ts";
-import { problemDocument, problemType } from "./problem.ts";
+import { createIsOwnHost, notOwnHost } from "./http-service/own-host.ts";
+import { problemDocument, problemType } from "./http-service/problem.ts";
 
 export type Readiness = { ready: boolean; degraded?: boolean; reasons: readonly string[] };
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { defineScript, runScript } from "../../lib/key-store/run-script.ts";
-import { faucetAllowlistKey, faucetAllowlistVersionKey } from "../../lib/redis-keys.ts";
+import { faucetAllowlistKey, faucetAllowlistVersionKey } from "../../lib/redis/redis-keys.ts";
+import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import type { AllowlistEntry } from "./read-allowlist.ts";
 
 export type AllowlistStore = ReturnType<typeof createAllowlistStore>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readConfig } from "../../lib/read-config.ts";
+import { readConfig } from "../../lib/config/read-config.ts";
 import { tokens } from "../config.ts";
 import { readAddress } from "./claim-address.ts";
 

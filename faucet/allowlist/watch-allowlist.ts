@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Logger } from "pino";
-import { ConfigError } from "../../lib/read-config.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
 import type { AllowlistStore } from "./allowlist-store.ts";
 import { readAllowlist } from "./read-allowlist.ts";
 

@@ -1,4 +1,4 @@
-import { defineScript } from "../../lib/key-store/run-script.ts";
+import { defineScript } from "../../lib/redis/run-script.ts";
 
 /** Redis's time in milliseconds, unless a test gives another. */
 export const luaNowMs = `

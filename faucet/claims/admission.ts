@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { runScript } from "../../lib/key-store/run-script.ts";
 import {
   faucetClaimKey,
   faucetIdempotencyKey,
@@ -10,7 +9,8 @@ import {
   faucetOpenKey,
   faucetPausedKey,
   faucetQueueKey,
-} from "../../lib/redis-keys.ts";
+} from "../../lib/redis/redis-keys.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
 import { admitScript } from "./admission-script.ts";
 import { type Claim, parseClaim } from "./claim.ts";
 import type { ClaimIds } from "./claim-ids.ts";

@@ -1,5 +1,4 @@
 import type { Redis } from "ioredis";
-import { defineScript, runScript } from "../../lib/key-store/run-script.ts";
 import {
   faucetChainKey,
   faucetClaimKey,
@@ -10,7 +9,8 @@ import {
   faucetPaidKey,
   faucetQueueKey,
   faucetWalletKey,
-} from "../../lib/redis-keys.ts";
+} from "../../lib/redis/redis-keys.ts";
+import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import { parseClaim } from "./claim.ts";
 
 /** KEYS claim, queue, open, limits of address, scope and all. ARGV id, reason, lifetime of the record. */

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { defineScript, runScript } from "../../lib/key-store/run-script.ts";
-import { faucetRefusalsKey } from "../../lib/redis-keys.ts";
+import { faucetRefusalsKey } from "../../lib/redis/redis-keys.ts";
+import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 import type { ClaimScope } from "./admission.ts";
 

@@ -1,4 +1,4 @@
-import { defineScript } from "../../lib/key-store/run-script.ts";
+import { defineScript } from "../../lib/redis/run-script.ts";
 import { luaNowMs } from "./admission-script.ts";
 
 /**

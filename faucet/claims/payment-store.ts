@@ -1,5 +1,4 @@
 import type { Redis } from "ioredis";
-import { runScript, type Script } from "../../lib/key-store/run-script.ts";
 import {
   faucetChainKey,
   faucetClaimKey,
@@ -11,7 +10,8 @@ import {
   faucetPausedKey,
   faucetQueueKey,
   faucetWalletKey,
-} from "../../lib/redis-keys.ts";
+} from "../../lib/redis/redis-keys.ts";
+import { runScript, type Script } from "../../lib/redis/run-script.ts";
 import { type Claim, isSigned, parseClaim, type SignedClaim } from "./claim.ts";
 import {
   broadcastScript,

@@ -8,8 +8,8 @@ import {
 } from "fastify";
 import type { Logger } from "pino";
 import { errorTable } from "../../lib/errors.ts";
-import { createIsOwnHost, notOwnHost } from "../../lib/own-host.ts";
-import { isRedisFailure } from "../../lib/redis-failure.ts";
+import { createIsOwnHost, notOwnHost } from "../../lib/http-service/own-host.ts";
+import { isRedisFailure } from "../../lib/redis/redis-failure.ts";
 import type { Admission, ClaimScope } from "../claims/admission.ts";
 import { claimIdPattern } from "../claims/claim.ts";
 import type { Page } from "../page/page.ts";

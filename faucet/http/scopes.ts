@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ClientAddress } from "../../lib/client-address.ts";
+import type { ClientAddress } from "../../lib/http-service/client-address.ts";
 import type { ClaimScope } from "../claims/admission.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 

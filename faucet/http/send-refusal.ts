@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { problemDocument, problemType } from "../../lib/problem.ts";
+import { problemDocument, problemType } from "../../lib/http-service/problem.ts";
 import type { ClaimScope } from "../claims/admission.ts";
 import type { Page } from "../page/page.ts";
 import type { Refusal } from "../refusal.ts";

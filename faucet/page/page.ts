@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { readPageStyle } from "../../lib/page-style.ts";
-import type { ProblemDocument } from "../../lib/problem.ts";
+import type { ProblemDocument } from "../../lib/http-service/problem.ts";
+import { readPageStyle } from "../../lib/web/page-style.ts";
 import type { FaucetConfig } from "../config.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";

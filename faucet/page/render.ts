@@ -1,5 +1,5 @@
+import { tokens } from "../../lib/config/tokens.ts";
 import { network, walletConfiguration } from "../../lib/network.ts";
-import { tokens } from "../../lib/tokens.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
 import { type Html, html } from "./html.ts";

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import { runScript } from "../../lib/key-store/run-script.ts";
-import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis-keys.ts";
+import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis/redis-keys.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
 import { holdScript, releaseScript } from "../claims/payment-scripts.ts";
 
 /** A round that lasts longer hangs, and another replica is to take over. */

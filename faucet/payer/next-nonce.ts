@@ -1,4 +1,4 @@
-import { lookThrough } from "./look-through.ts";
+import { lookThrough } from "./backfill.ts";
 import type { Round } from "./payer-context.ts";
 
 /** How long transactions of the wallet that Redis does not know are waited for to be mined, and a node that can tell. */

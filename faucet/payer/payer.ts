@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createOffers } from "./broadcast.ts";
 import { giveUpRefused } from "./give-up-refused.ts";
 import type { Leader } from "./leader.ts";
 import { createNextNonce } from "./next-nonce.ts";
-import { createOffers } from "./offer.ts";
 import { baseFeeTooHigh, type PayerContext, type Round } from "./payer-context.ts";
 import { settle } from "./settle.ts";
 import { signWaiting } from "./sign-waiting.ts";

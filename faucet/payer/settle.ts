@@ -1,5 +1,5 @@
 import type { SignedClaim } from "../claims/claim.ts";
-import { restorePayment } from "./look-through.ts";
+import { restorePayment } from "./backfill.ts";
 import type { Round } from "./payer-context.ts";
 
 /** Nonces whose transaction is searched for in one round; each can take a few questions. */

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
-import { RedisSilentError } from "../../lib/redis-client.ts";
+import { RedisSilentError } from "../../lib/redis/redis-client.ts";
 
 const connectionLost = "connection lost";
 

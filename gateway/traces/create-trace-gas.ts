@@ -1,9 +1,9 @@
-import type { CallToForward } from "../call.ts";
-import type { Asked } from "../memory/asking.ts";
-import type { Memory, MemoryOptions } from "../memory/memory.ts";
-import type { MethodTable } from "../method-table.ts";
-import { type Refusal, refusal } from "../refusal.ts";
-import { verdictOf } from "../upstream/pool/answer-verdict.ts";
+import type { Memory, MemoryOptions } from "../cache/cache.ts";
+import type { Asked } from "../cache/in-flight-request.ts";
+import type { MethodTable } from "../methods/method-table.ts";
+import type { CallToForward } from "../pipeline/call.ts";
+import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { verdictOf } from "../upstream/pool/classify-response.ts";
 import { isStreamed } from "../upstream/pool/pool-answer.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 

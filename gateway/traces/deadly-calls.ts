@@ -1,9 +1,9 @@
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { runScript } from "../../lib/key-store/run-script.ts";
-import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis-keys.ts";
-import type { CallToForward } from "../call.ts";
+import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis/redis-keys.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
+import type { CallToForward } from "../pipeline/call.ts";
 import { callFingerprint } from "./call-fingerprint.ts";
 import { noteDeadly, readDeadly } from "./trace-scripts.ts";
 import type { DeadlyCallSettings } from "./trace-settings.ts";

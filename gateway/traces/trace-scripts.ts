@@ -1,4 +1,4 @@
-import { defineScript } from "../../lib/key-store/run-script.ts";
+import { defineScript } from "../../lib/redis/run-script.ts";
 
 /**
  * Takes a validator for one trace. KEYS: running, calls, the key's strikes. ARGV: token, key's id, fingerprint, lifetime in

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import { runScript } from "../../lib/key-store/run-script.ts";
-import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis-keys.ts";
+import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis/redis-keys.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
 import { giveSlot, takeSlot } from "./trace-scripts.ts";
 
 export type TraceSlots = ReturnType<typeof createTraceSlots>;

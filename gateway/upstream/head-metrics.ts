@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { HeadTracker } from "./head/head-tracker.ts";
-import { outsideReasons } from "./head/member.ts";
+import { outsideReasons } from "./head/validator.ts";
 
 /** Shows the head at `/metrics`; read when somebody asks. `validator` is a validator's name. */
 export function registerHeadMetrics({

@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { CallToForward } from "../call.ts";
 import type { GatewayConfig } from "../config.ts";
+import type { CallToForward } from "../pipeline/call.ts";
 import type { DeadlyCalls } from "../traces/deadly-calls.ts";
 import { createRunTraces } from "../traces/run-traces.ts";
 import { registerTraceMetrics } from "../traces/trace-metrics.ts";
 import { createTraceNodes } from "../traces/trace-nodes.ts";
 import type { TraceSlots } from "../traces/trace-slots.ts";
-import { createAhead } from "./ahead.ts";
 import { differencesIn } from "./differences-in.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
+import { createAhead } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
 import { ownWholeAnswer } from "./pool/pool-answer.ts";
 import {

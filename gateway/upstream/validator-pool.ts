@@ -1,19 +1,17 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createReceiveBudget, type ReceiveBudget } from "../answer-budget/receive-budget.ts";
-import type { CallToForward } from "../call.ts";
-import type { NamedUpstream } from "../named-upstreams.ts";
-import { type Ask, type AskOutcome, createAsk, createPlans, type Unmet } from "./pool/ask.ts";
+import type { CallToForward } from "../pipeline/call.ts";
+import type { NamedUpstream } from "./named-upstreams.ts";
 import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
 import type { ConnectionEvents, FailureReason } from "./pool/connection.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
-import { createDoubtBudget } from "./pool/doubt-budget.ts";
-import { createDoubts } from "./pool/doubts.ts";
 import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
 import { slowLane } from "./pool/lanes.ts";
-import { createMember, type Member, openConnection, targetOf } from "./pool/member.ts";
+import { createDoubts } from "./pool/null-verification.ts";
+import { createDoubtBudget } from "./pool/null-verification-budget.ts";
 import { createPinger } from "./pool/pinger.ts";
 import type { StreamedAnswer, WholeAnswer } from "./pool/pool-answer.ts";
 import { registerPoolMetrics } from "./pool/pool-metrics.ts";
@@ -22,6 +20,8 @@ import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
 import { pendingCountSender } from "./pool/read-transaction.ts";
 import { createSends } from "./pool/sends.ts";
 import { createSweep } from "./pool/sweep.ts";
+import { type Ask, type AskOutcome, createAsk, createPlans, type Unmet } from "./pool/upstream-call.ts";
+import { createMember, type Member, openConnection, targetOf } from "./pool/validator.ts";
 
 export type AskOptions = {
   /** Whose call it is (the key's id): one key's calls are bounded. */

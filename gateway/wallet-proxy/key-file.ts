@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, unwatchFile, watchFile } from "node:fs";
 import { platform } from "node:os";
 import type { Logger } from "pino";
-import { checkApiKey } from "../../lib/api-key.ts";
+import { checkApiKey } from "../../lib/keys/api-key.ts";
 
 export type KeyFile = {
   /** The key, as the file has it now. */

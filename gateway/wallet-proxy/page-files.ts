@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readPageStyle } from "../../lib/page-style.ts";
+import { readPageStyle } from "../../lib/web/page-style.ts";
 import type { Page } from "./routes.ts";
 
 const types = {

@@ -1,7 +1,7 @@
 import { encodeRlp, toBeHex } from "ethers";
 import { z } from "zod";
-import { keccak256 } from "../keccak256.ts";
-import { recoverAddress } from "../recover-address.ts";
+import { keccak256 } from "../chain/keccak256.ts";
+import { recoverAddress } from "../chain/recover-address.ts";
 import { decodeExtraData, type ExtraData, type ExtraDataPart, encodeExtraData } from "./extra-data.ts";
 
 /** A header as a validator's `eth_getBlockByNumber` gives it, checked. Hex strings in lower case. */

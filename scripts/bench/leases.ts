@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { createLimiter, type Limiter } from "../../gateway/limits/limiter.ts";
-import { createRedisClient, waitForRedis } from "../../lib/redis-client.ts";
+import { createRedisClient, waitForRedis } from "../../lib/redis/redis-client.ts";
 import { freePort } from "../dev/free-port.ts";
 
 /*

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { start } from "../../gateway/start.ts";
+import { startStubValidator } from "../../test/fakes/stub-validator.ts";
 import { startRedis } from "../../test/helpers/redis.ts";
-import { startStubValidator } from "../../test/helpers/stub-validator.ts";
 
 /*
  * What a long answer costs: a trace of 20 MB, and then one of 200 MB, read slowly by one client while others make small

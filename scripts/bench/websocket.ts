@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { startValidators } from "../../test/fakes/validators/start-validators.ts";
 import { writeFrame } from "../../test/helpers/raw-web-socket.ts";
 import { startRedis } from "../../test/helpers/redis.ts";
-import { startValidators } from "../../test/helpers/validators/start-validators.ts";
 
 /*
  * What WebSockets cost, with a gateway in a process of its own:

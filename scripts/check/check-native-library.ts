@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Known files of the installed uWebSockets.js, in the form of `sha256sum`. */
-const knownFile = fileURLToPath(new URL("../../gateway/http/uws.sha256", import.meta.url));
+const knownFile = fileURLToPath(new URL("../../gateway/server/uws.sha256", import.meta.url));
 
 /** The file that `import "uWebSockets.js"` loads in this process. */
 export const nativeFile = `bin/uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { upstreamsText } from "../../gateway/named-upstreams.ts";
+import { upstreamsText } from "../../gateway/upstream/named-upstreams.ts";
 import type { NetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
 import { planNetwork } from "../../genesis/network-files.ts";

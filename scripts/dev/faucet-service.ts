@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type FaucetConfig, readFaucetConfig } from "../../faucet/config.ts";
-import { ConfigError } from "../../lib/read-config.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
 import { type ProcessDescription, processService } from "./process-service.ts";
 import { reachableUrl } from "./reachable-url.ts";
 import type { Service } from "./service.ts";

@@ -5,7 +5,7 @@ import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { startInternalRpc } from "../../gateway/wallet-proxy/start-internal-rpc.ts";
 import { startWalletProxy } from "../../gateway/wallet-proxy/start-wallet-proxy.ts";
 import { readNetworkConfig } from "../../genesis/config.ts";
-import { ConfigError } from "../../lib/read-config.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
 import { findBesu } from "../network/native/find-besu.ts";
 import { besuService } from "./besu-service.ts";
 import { chainService } from "./chain-service.ts";

@@ -1,8 +1,8 @@
 import { addEntry } from "../../faucet/allowlist/edit-allowlist.ts";
 import { labelCharsMax } from "../../faucet/allowlist/read-allowlist.ts";
 import { tokens } from "../../faucet/config.ts";
-import { CommandError, textOf } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
+import { CommandError, textOf } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
 import type { FaucetCommand } from "./command.ts";
 import { editAllowlist } from "./edit-file.ts";
 import { addressOf } from "./read-positional.ts";

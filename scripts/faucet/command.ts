@@ -1,4 +1,4 @@
-import type { CommandDescription, Values } from "../../lib/command-line/command.ts";
+import type { CommandDescription, Values } from "../../lib/cli/command.ts";
 import type { Context } from "./context.ts";
 
 export type CommandInput = Omit<Context, "close"> & {

@@ -1,6 +1,6 @@
 import { type AllowlistStore, createAllowlistStore } from "../../faucet/allowlist/allowlist-store.ts";
 import { type FaucetConfig, readFaucetConfig } from "../../faucet/config.ts";
-import type { Values } from "../../lib/command-line/command.ts";
+import type { Values } from "../../lib/cli/command.ts";
 import { type OpenedRedis, openRedisOf, redisOptions } from "../keys/open-redis-of.ts";
 
 const file = "config/faucet.yaml";

@@ -1,8 +1,8 @@
 import { removeEntry } from "../../faucet/allowlist/edit-allowlist.ts";
 import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
-import { didYouMean, nearest } from "../../lib/command-line/nearest.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
+import { didYouMean, nearest } from "../../lib/cli/nearest.ts";
 import type { FaucetCommand } from "./command.ts";
 import { editAllowlist } from "./edit-file.ts";
 import { addressOf } from "./read-positional.ts";

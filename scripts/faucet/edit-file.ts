@@ -1,7 +1,7 @@
 import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { AllowlistStore } from "../../faucet/allowlist/allowlist-store.ts";
 import { type AllowlistEntry, readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
-import { CommandError } from "../../lib/command-line/command.ts";
+import { CommandError } from "../../lib/cli/command.ts";
 
 /**
  * Changes the allowlist's file and copies it into Redis, so that the change holds at once. `change` answers `undefined`

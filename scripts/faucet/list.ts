@@ -1,7 +1,7 @@
 import { formatEther } from "ethers";
 import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
-import { json, table } from "../../lib/command-line/format.ts";
-import { tokens } from "../../lib/tokens.ts";
+import { json, table } from "../../lib/cli/format.ts";
+import { tokens } from "../../lib/config/tokens.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const listCommand: FaucetCommand = {

@@ -1,5 +1,5 @@
 import { createPause } from "../../faucet/claims/pause.ts";
-import { json } from "../../lib/command-line/format.ts";
+import { json } from "../../lib/cli/format.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const pauseCommand: FaucetCommand = {

@@ -1,8 +1,8 @@
 import { countClaims } from "../../faucet/claims/admission.ts";
 import { createStatusReader } from "../../faucet/read-status.ts";
-import { count, duration, fields, json } from "../../lib/command-line/format.ts";
-import { faucetChainKey, faucetLeaderKey } from "../../lib/redis-keys.ts";
-import { tokens } from "../../lib/tokens.ts";
+import { count, duration, fields, json } from "../../lib/cli/format.ts";
+import { tokens } from "../../lib/config/tokens.ts";
+import { faucetChainKey, faucetLeaderKey } from "../../lib/redis/redis-keys.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const statusCommand: FaucetCommand = {

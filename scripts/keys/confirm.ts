@@ -1,4 +1,4 @@
-import { count, json } from "../../lib/command-line/format.ts";
+import { count, json } from "../../lib/cli/format.ts";
 import type { KeysCommand } from "./command.ts";
 
 export const confirmCommand: KeysCommand = {

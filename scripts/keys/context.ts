@@ -1,6 +1,6 @@
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
-import type { Values } from "../../lib/command-line/command.ts";
-import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts";
+import type { Values } from "../../lib/cli/command.ts";
+import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
 import { type OpenedRedis, openRedisOf, redisOptions } from "./open-redis-of.ts";
 
 const file = "config/gateway.yaml";

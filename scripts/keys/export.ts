@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
-import { writeBackup } from "../../lib/key-store/key-backup.ts";
-import type { KeyStore } from "../../lib/key-store/key-store.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
+import { writeBackup } from "../../lib/keys/key-backup.ts";
+import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { KeysCommand } from "./command.ts";
 
 /** Somebody who changes keys all the time would keep a backup from ever being of one moment. */

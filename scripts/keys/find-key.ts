@@ -1,8 +1,8 @@
-import { checkApiKey } from "../../lib/api-key.ts";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { didYouMean, nearest } from "../../lib/command-line/nearest.ts";
-import type { KeyRecord } from "../../lib/key-store/key-record.ts";
-import type { KeyStore } from "../../lib/key-store/key-store.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { didYouMean, nearest } from "../../lib/cli/nearest.ts";
+import { checkApiKey } from "../../lib/keys/api-key.ts";
+import type { KeyRecord } from "../../lib/keys/key-record.ts";
+import type { KeyStore } from "../../lib/keys/key-store.ts";
 
 /** The key of an id, or a CommandError that suggests the nearest one. */
 export async function findKey(store: KeyStore, id: string): Promise<KeyRecord> {

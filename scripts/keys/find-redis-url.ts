@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
-import { CommandError } from "../../lib/command-line/command.ts";
+import { CommandError } from "../../lib/cli/command.ts";
 
 /** Where `npm start` writes the addresses of the Redis servers that it runs on free ports. */
 export const devRedisFiles = { gateway: ".data/redis/url", faucet: ".data/redis-faucet/url" } as const;

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text as readText } from "node:stream/consumers";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
-import { BackupError, type KeyBackup, readBackup } from "../../lib/key-store/key-backup.ts";
-import type { KeyHistory } from "../../lib/key-store/key-history.ts";
-import type { ImportMode, ImportOutcome } from "../../lib/key-store/key-restore.ts";
-import type { KeyStore } from "../../lib/key-store/key-store.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
+import { BackupError, type KeyBackup, readBackup } from "../../lib/keys/key-backup.ts";
+import type { KeyHistory } from "../../lib/keys/key-history.ts";
+import type { ImportMode, ImportOutcome } from "../../lib/keys/key-restore.ts";
+import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { KeysCommand } from "./command.ts";
 
 /** Records written in one pipeline, so that a long file never holds up the Redis that also counts limits. */

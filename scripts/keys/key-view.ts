@@ -1,5 +1,5 @@
-import { count, duration, time } from "../../lib/command-line/format.ts";
-import type { KeyRecord, TeamSettings } from "../../lib/key-store/key-record.ts";
+import { count, duration, time } from "../../lib/cli/format.ts";
+import type { KeyRecord, TeamSettings } from "../../lib/keys/key-record.ts";
 
 export type KeyState = "active" | "rotated" | "expired" | "revoked";
 

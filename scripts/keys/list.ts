@@ -1,5 +1,5 @@
-import { textOf } from "../../lib/command-line/command.ts";
-import { count, json, table, time } from "../../lib/command-line/format.ts";
+import { textOf } from "../../lib/cli/command.ts";
+import { count, json, table, time } from "../../lib/cli/format.ts";
 import type { KeysCommand } from "./command.ts";
 import { failUnknownTeam } from "./find-key.ts";
 import { keyState, keyToJson } from "./key-view.ts";

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { Profile } from "../../lib/api-key.ts";
-import { type OptionTable, textOf, type Values } from "../../lib/command-line/command.ts";
+import { type OptionTable, textOf, type Values } from "../../lib/cli/command.ts";
+import type { Profile } from "../../lib/keys/api-key.ts";
 import { devRedisFiles } from "./find-redis-url.ts";
 import { openRedis } from "./open-redis.ts";
 

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { pino } from "pino";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { createRedisClient } from "../../lib/redis-client.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { createRedisClient } from "../../lib/redis/redis-client.ts";
 import { findRedisUrl } from "./find-redis-url.ts";
 
 const connectTimeoutMs = 3_000;

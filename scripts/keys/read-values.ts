@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Profile } from "../../lib/api-key.ts";
-import { CommandError, textOf, type Values } from "../../lib/command-line/command.ts";
-import { didYouMean, nearest } from "../../lib/command-line/nearest.ts";
+import { CommandError, textOf, type Values } from "../../lib/cli/command.ts";
+import { didYouMean, nearest } from "../../lib/cli/nearest.ts";
+import type { Profile } from "../../lib/keys/api-key.ts";
 import {
   permissions as allPermissions,
   limitPerMinuteMax,
   type Permission,
-} from "../../lib/key-store/key-record.ts";
+} from "../../lib/keys/key-record.ts";
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const durationMsMax = 10 * 366 * 86_400_000;

@@ -1,5 +1,5 @@
-import { CommandError, textOf } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
+import { CommandError, textOf } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
 import type { KeysCommand } from "./command.ts";
 import { failUnknownKey } from "./find-key.ts";
 import { expiryText, keyToJson } from "./key-view.ts";

@@ -1,8 +1,8 @@
 import { ZodError } from "zod";
-import { CommandError, type Program } from "../../lib/command-line/command.ts";
-import { readCommandLine } from "../../lib/command-line/read-command-line.ts";
-import type { KeyStore } from "../../lib/key-store/key-store.ts";
-import { ConfigError } from "../../lib/read-config.ts";
+import { CommandError, type Program } from "../../lib/cli/command.ts";
+import { readCommandLine } from "../../lib/cli/read-command-line.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
+import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { KeysCommand } from "./command.ts";
 import { confirmCommand } from "./confirm.ts";
 import { commonOptions, openContext } from "./context.ts";

@@ -1,5 +1,5 @@
 import { readUsage, type Usage } from "../../gateway/limits/usage.ts";
-import { count, duration, fields, json } from "../../lib/command-line/format.ts";
+import { count, duration, fields, json } from "../../lib/cli/format.ts";
 import type { KeysCommand } from "./command.ts";
 import { findKey } from "./find-key.ts";
 import { effectiveLimit, keyToFields, keyToJson } from "./key-view.ts";

@@ -1,6 +1,6 @@
-import { CommandError } from "../../lib/command-line/command.ts";
-import { count, fields, json, table } from "../../lib/command-line/format.ts";
-import type { TeamSettings } from "../../lib/key-store/key-record.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { count, fields, json, table } from "../../lib/cli/format.ts";
+import type { TeamSettings } from "../../lib/keys/key-record.ts";
 import type { KeysCommand } from "./command.ts";
 import { failUnknownTeam } from "./find-key.ts";
 import { readLimit, readOrigins, readOrNone } from "./read-values.ts";

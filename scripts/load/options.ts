@@ -1,6 +1,6 @@
-import { CommandError, textOf } from "../../lib/command-line/command.ts";
-import { help } from "../../lib/command-line/help-text.ts";
-import { readArguments } from "../../lib/command-line/read-arguments.ts";
+import { CommandError, textOf } from "../../lib/cli/command.ts";
+import { help } from "../../lib/cli/help-text.ts";
+import { readArguments } from "../../lib/cli/read-arguments.ts";
 import { type ArrivalKind, arrivalKinds, type Stage } from "./drive/arrivals.ts";
 import { type Read, readCount, readDuration, readRamp, readRate, readShare } from "./read-values.ts";
 import type { ThresholdLimits } from "./report/thresholds.ts";

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isHexString, SigningKey } from "ethers";
-import { ConfigError, readConfig } from "../../lib/read-config.ts";
+import { ConfigError, readConfig } from "../../lib/config/read-config.ts";
 import { type Mix, mixSchema } from "./mix/mix-schema.ts";
 import type { LoadOptions } from "./options.ts";
 

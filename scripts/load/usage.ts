@@ -1,4 +1,4 @@
-import type { CommandDescription, OptionTable, Program } from "../../lib/command-line/command.ts";
+import type { CommandDescription, OptionTable, Program } from "../../lib/cli/command.ts";
 
 const options: OptionTable = {
   url: { value: "URL", text: "the gateway (default: http://127.0.0.1:8540, that of npm start)" },

@@ -1,4 +1,4 @@
-import { textOf } from "../../lib/command-line/command.ts";
+import { textOf } from "../../lib/cli/command.ts";
 import type { CommandInput } from "./command.ts";
 
 /** Another command with the options that say which network is meant. */

@@ -1,6 +1,6 @@
 import type { NetworkConfig } from "../../genesis/config.ts";
 import type { Manifest } from "../../genesis/manifest.ts";
-import type { CommandDescription, OptionTable, Values } from "../../lib/command-line/command.ts";
+import type { CommandDescription, OptionTable, Values } from "../../lib/cli/command.ts";
 import type { Nodes } from "./nodes.ts";
 import type { ProgressView } from "./output/progress-view.ts";
 

@@ -1,4 +1,4 @@
-import { json } from "../../lib/command-line/format.ts";
+import { json } from "../../lib/cli/format.ts";
 import type { NetworkCommand } from "./command.ts";
 
 export const downCommand: NetworkCommand = {

@@ -1,4 +1,4 @@
-import { CommandError } from "../../lib/command-line/command.ts";
+import { CommandError } from "../../lib/cli/command.ts";
 import type { NetworkNode, Nodes } from "./nodes.ts";
 
 /** The validator that `3` or `validator-3` means. Throws a CommandError where there is none. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
-import { CommandError } from "../../lib/command-line/command.ts";
+import { CommandError } from "../../lib/cli/command.ts";
 import type { ExitCode } from "./command.ts";
 import { createCompose } from "./docker/compose.ts";
 import { dockerProblem } from "./docker/find-docker.ts";

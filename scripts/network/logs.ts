@@ -1,4 +1,4 @@
-import { CommandError, textOf } from "../../lib/command-line/command.ts";
+import { CommandError, textOf } from "../../lib/cli/command.ts";
 import type { NetworkCommand } from "./command.ts";
 import { findNode } from "./find-node.ts";
 

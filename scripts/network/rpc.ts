@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { operatorKeyFile, operatorToken } from "../../genesis/operator-token.ts";
-import { CommandError } from "../../lib/command-line/command.ts";
-import { json } from "../../lib/command-line/format.ts";
+import { CommandError } from "../../lib/cli/command.ts";
+import { json } from "../../lib/cli/format.ts";
 import type { NetworkCommand } from "./command.ts";
 import { findNode } from "./find-node.ts";
 

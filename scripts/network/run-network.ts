@@ -1,8 +1,8 @@
 import { type NetworkConfig, readNetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
-import { CommandError, type Program, textOf, type Values } from "../../lib/command-line/command.ts";
-import { readCommandLine } from "../../lib/command-line/read-command-line.ts";
-import { ConfigError } from "../../lib/read-config.ts";
+import { CommandError, type Program, textOf, type Values } from "../../lib/cli/command.ts";
+import { readCommandLine } from "../../lib/cli/read-command-line.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
 import { type CommandInput, commonOptions, type ExitCode, type NetworkCommand } from "./command.ts";
 import { openDockerNodes } from "./docker/docker-nodes.ts";
 import { downCommand } from "./down.ts";

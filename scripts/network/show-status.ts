@@ -1,4 +1,4 @@
-import { json } from "../../lib/command-line/format.ts";
+import { json } from "../../lib/cli/format.ts";
 import { type NetworkStatus, networkStatus, stallLimitSeconds } from "./chain/network-status.ts";
 import { observe } from "./chain/observe.ts";
 import type { CommandInput } from "./command.ts";

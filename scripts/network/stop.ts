@@ -1,4 +1,4 @@
-import { json } from "../../lib/command-line/format.ts";
+import { json } from "../../lib/cli/format.ts";
 import { quorumOf } from "../../lib/ibft/quorum.ts";
 import type { NetworkCommand } from "./command.ts";
 import { findNode } from "./find-node.ts";

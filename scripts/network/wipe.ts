@@ -1,4 +1,4 @@
-import { json } from "../../lib/command-line/format.ts";
+import { json } from "../../lib/cli/format.ts";
 import { bringUp, tellNotUp } from "./bring-up.ts";
 import { askNode, readQuantity } from "./chain/ask-node.ts";
 import { answerOf } from "./chain/wait-for-nodes.ts";

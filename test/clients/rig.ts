@@ -1,11 +1,11 @@
 import { Redis } from "ioredis";
 import { toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { keyBudgetKey } from "../../lib/redis-keys.ts";
+import { keyBudgetKey } from "../../lib/redis/redis-keys.ts";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 import type { Teardown } from "../helpers/teardown.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
 
 /** What one client is tested with. Its gateways are its own, so that what they answered was answered to it. */
 export type ClientRig = {

@@ -80,7 +80,7 @@ async function fillNode({ folder, packages }: { folder: string; packages: string
 
 async function fillBesu(folder: string): Promise<void> {
   const files = [
-    "test/helpers/besu-stand-in",
+    "test/fakes/besu-stand-in",
     "test/vectors/besu-options.json",
     "test/vectors/besu-26.8.0-methods.txt",
   ];

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
+import { ask } from "../fakes/validators/rpc.ts";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { ask } from "../helpers/validators/rpc.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
 import { readPayments } from "./support/read-payments.ts";

@@ -5,7 +5,7 @@ import { encryptKeystoreJson, Wallet } from "ethers";
 import t, { type Test } from "tap";
 import { readFaucetConfig } from "../../faucet/config.ts";
 import { openWallet } from "../../faucet/wallet.ts";
-import { ConfigError } from "../../lib/read-config.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
 
 const shipped = fileURLToPath(new URL("../../config/faucet.yaml", import.meta.url));
 const developmentKey = `0x${"1".repeat(64)}`;

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:tls";
 import t, { type Test } from "tap";
+import { echoMethod, startStubValidator } from "../fakes/stub-validator.ts";
 import { assertOnlyGoodCallArrives, chainIdCall, post, type Rig, startRig } from "../helpers/bad-input.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { type RawOutcome, type RawPiece, rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { echoMethod, startStubValidator } from "../helpers/stub-validator.ts";
 
 /*
  * uWebSockets.js reads chunked bodies loosely, and nothing of ours sees the bytes. What is held here is what follows for

@@ -1,7 +1,7 @@
 import t from "tap";
+import { echoMethod } from "../fakes/stub-validator.ts";
 import { assertOnlyGoodCallArrives, chainIdCall, post, startRig } from "../helpers/bad-input.ts";
 import { type RawPiece, rawPost, rawRequest } from "../helpers/raw-http.ts";
-import { echoMethod } from "../helpers/stub-validator.ts";
 
 const send = '{"jsonrpc":"2.0","id":7,"method":"eth_sendRawTransaction","params":["0x02"]}';
 const inChunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createApiKey } from "../../lib/api-key.ts";
+import { createApiKey } from "../../lib/keys/api-key.ts";
 import { assertRefused, chainIdCall, startRig } from "../helpers/bad-input.ts";
 import { coreKey, expiredKey, faucetOnlyKey, qaKey } from "../helpers/gateway.ts";
 import { rawPost, rawRequest } from "../helpers/raw-http.ts";

@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import t from "tap";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
 
 /** What the issue promises; noticing takes up to 2 s of it. */
 const servesAgainMs = 3000;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { createApiKey } from "../../lib/api-key.ts";
+import { createApiKey } from "../../lib/keys/api-key.ts";
 import { coreKey, qaKey } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
-import { createKeyStore } from "../../lib/key-store/key-store.ts";
+import { createKeyStore } from "../../lib/keys/key-store.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { startChromium } from "../helpers/chromium.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const site = "https://dapp.example";
 const call = { jsonrpc: "2.0", id: 7, method: "eth_chainId" };

@@ -1,8 +1,8 @@
 import t from "tap";
+import { topicOf } from "../fakes/scripted-chain.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
-import { topicOf } from "../helpers/told-chain.ts";
 import { openWebSocket } from "../helpers/web-socket-client.ts";
 
 const manyTopics = (count: number, name = "") => ({

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Transaction, Wallet } from "ethers";
 import t from "tap";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, rpcOnlyKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const bytesMax = 128 * 1024;
 const wallet = new Wallet(`0x${"11".repeat(32)}`);

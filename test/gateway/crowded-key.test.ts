@@ -1,7 +1,7 @@
 import t from "tap";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 import { openWebSocket } from "../helpers/web-socket-client.ts";
 import { createGate, echo, until } from "./upstream/pool/start-pool.ts";
 

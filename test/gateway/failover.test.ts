@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Wallet } from "ethers";
 import t, { type Test } from "tap";
+import { echoMethod, type StubAnswer, startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
 /** Time of a light call here; the shipped 10 s would make these tests long. */
 const lightTimeoutMs = 3000;

@@ -1,7 +1,7 @@
 import t from "tap";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const claim = JSON.stringify({ address: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", website: "" });
 

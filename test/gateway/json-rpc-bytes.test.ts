@@ -1,8 +1,8 @@
 import t, { type Test } from "tap";
+import { type StubValidator, startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { type StubValidator, startStubValidator } from "../helpers/stub-validator.ts";
 
 /** A text as the bytes of UTF-8, one a character. */
 const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");

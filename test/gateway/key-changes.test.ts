@@ -1,11 +1,11 @@
 import { Redis } from "ioredis";
 import t from "tap";
 import { readGatewayConfig } from "../../gateway/config.ts";
-import { createKeyStore } from "../../lib/key-store/key-store.ts";
-import { keyVersionKey } from "../../lib/redis-keys.ts";
+import { createKeyStore } from "../../lib/keys/key-store.ts";
+import { keyVersionKey } from "../../lib/redis/redis-keys.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 

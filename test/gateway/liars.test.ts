@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import type { LieKind } from "../fakes/validators/lies.ts";
+import { developmentWallet } from "../fakes/validators/rpc.ts";
+import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import type { LieKind } from "../helpers/validators/lies.ts";
-import { developmentWallet } from "../helpers/validators/rpc.ts";
-import { startValidators, type Validators } from "../helpers/validators/start-validators.ts";
 
 const redis = await startRedis(t);
 const { address } = developmentWallet(1);

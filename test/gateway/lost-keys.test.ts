@@ -2,12 +2,12 @@ import { mkdir, rm } from "node:fs/promises";
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
-import { createApiKey, type Profile } from "../../lib/api-key.ts";
-import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts";
+import { createApiKey, type Profile } from "../../lib/keys/api-key.ts";
+import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
-import { until } from "../lib/key-store-rig.ts";
+import { until } from "../lib/keys/key-store-rig.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 

@@ -1,9 +1,9 @@
 import { encodeRlp, Wallet } from "ethers";
 import t from "tap";
-import { type MethodRule, readMethodTable, type TraceKind } from "../../gateway/method-table.ts";
+import { type MethodRule, readMethodTable, type TraceKind } from "../../gateway/methods/method-table.ts";
+import { echoMethod, type StubAnswer, startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, qaKey, rpcOnlyKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
 const methods = readMethodTable(new URL("../../config/methods.yaml", import.meta.url).pathname);
 

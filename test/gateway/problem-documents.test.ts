@@ -1,4 +1,5 @@
 import t, { type Test } from "tap";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import {
   coreKey,
   expiredKey,
@@ -8,7 +9,6 @@ import {
   startGateway,
 } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const json = "application/json";
 const call = '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}';

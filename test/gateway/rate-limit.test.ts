@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import t from "tap";
-import { createKeyStore } from "../../lib/key-store/key-store.ts";
+import { createKeyStore } from "../../lib/keys/key-store.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 

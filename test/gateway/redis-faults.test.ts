@@ -1,7 +1,7 @@
 import t from "tap";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 

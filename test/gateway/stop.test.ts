@@ -1,11 +1,11 @@
 import { connect } from "node:net";
 import t, { type Test } from "tap";
+import { echoMethod, type StubAnswer, startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey } from "../helpers/gateway.ts";
 import { runGateway, whenServing, writeConfig } from "../helpers/gateway-process.ts";
 import { type RawOutcome, rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { openRawWebSocket } from "../helpers/raw-web-socket.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { echoMethod, type StubAnswer, startStubValidator } from "../helpers/stub-validator.ts";
 
 const promisedMs = 5000;
 /** On a busy machine a large answer takes its time to be read. */

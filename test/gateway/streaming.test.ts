@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import t from "tap";
+import { echoMethod, startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { echoMethod, startStubValidator } from "../helpers/stub-validator.ts";
 
 const trace = {
   jsonrpc: "2.0",

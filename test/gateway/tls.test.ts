@@ -4,12 +4,12 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
-import { CertificateError, readCertificate } from "../../gateway/http/certificate.ts";
+import { CertificateError, readCertificate } from "../../gateway/server/certificate.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "net_version" });
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
 
 async function until(holds: () => Promise<boolean>, title: string, withinMs = 20_000): Promise<void> {
   const endMs = performance.now() + withinMs;

@@ -1,11 +1,11 @@
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
-import { createApiKey } from "../../lib/api-key.ts";
-import { createKeyStore, type KeyStore } from "../../lib/key-store/key-store.ts";
+import { createApiKey } from "../../lib/keys/api-key.ts";
+import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 const lookUpsMax = { unknownPerSecondMax: 20, refusedPerSecondMax: 1, unknownKeysMax: 100 };

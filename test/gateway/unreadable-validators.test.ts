@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
+import { answered, refused } from "../fakes/validators/besu-errors.ts";
+import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { answered, refused } from "../helpers/validators/besu-errors.ts";
-import { startValidators, type Validators } from "../helpers/validators/start-validators.ts";
 
 const redis = await startRedis(t);
 type Validator = Validators["validators"][number];

@@ -7,8 +7,8 @@ import { readNetworkConfig } from "../../genesis/config.ts";
 import { nodeConfig } from "../../genesis/node-config.ts";
 import { writeToml } from "../../genesis/toml.ts";
 import { besuArguments, besuEnvironment, nativePorts } from "../../scripts/network/native/besu-command.ts";
-import { besuOptions, type OptionValue } from "../helpers/besu-stand-in/read-options.ts";
-import { readToml } from "../helpers/besu-stand-in/read-toml.ts";
+import { besuOptions, type OptionValue } from "../fakes/besu-stand-in/read-options.ts";
+import { readToml } from "../fakes/besu-stand-in/read-toml.ts";
 
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const place = {

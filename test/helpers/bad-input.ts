@@ -1,8 +1,8 @@
 import type { Test } from "tap";
+import { type StubValidator, startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "./gateway.ts";
 import { type RawOutcome, type RawResponse, rawPost } from "./raw-http.ts";
 import { startRedis } from "./redis.ts";
-import { type StubValidator, startStubValidator } from "./stub-validator.ts";
 
 export type Rig = { gateway: GatewayUnderTest; stub: StubValidator };
 

@@ -15,7 +15,7 @@ import { readOptions } from "../../scripts/bench/gateway/options.ts";
 import { findPrograms, missingForAll } from "../../scripts/bench/gateway/programs.ts";
 import { spreadOf, summarizeWork } from "../../scripts/bench/gateway/summarize.ts";
 import { createStubChain } from "../../scripts/bench/gateway/validators/stub-chain.ts";
-import { createUnique, fill, type WorkName, works } from "../../scripts/bench/gateway/works.ts";
+import { createUnique, fill, type WorkName, works } from "../../scripts/bench/gateway/workloads.ts";
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -207,8 +207,8 @@ t.test("a profile is summed up by function and room, between two moments", async
     totalUs: 400,
     idleUs: 100,
     functions: [
-      { name: "answer", place: "gateway/stages/answer.ts:12", room: "gateway/stages", us: 100 },
-      { name: "writev ← answer gateway/stages/answer.ts:12", place: "", room: "native", us: 100 },
+      { name: "answer", place: "gateway/pipeline/stages/answer.ts:12", room: "gateway/stages", us: 100 },
+      { name: "writev ← answer gateway/pipeline/stages/answer.ts:12", place: "", room: "native", us: 100 },
       { name: "(garbage collector)", place: "", room: "GC", us: 100 },
     ],
   });

@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { readManifest } from "../../genesis/manifest.ts";
 import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
-import { placeStandIn } from "../helpers/besu-stand-in/place-stand-in.ts";
+import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 import { freePortBase } from "./network/rig.ts";
 

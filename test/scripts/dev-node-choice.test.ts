@@ -3,7 +3,7 @@ import { pino } from "pino";
 import t from "tap";
 import { startInternalRpc } from "../../gateway/wallet-proxy/start-internal-rpc.ts";
 import { createNodeChoice } from "../../scripts/dev/node-choice.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 
 t.test(
   "the internal RPC goes on at another validator when the one that it asks dies, hangs or falls behind",

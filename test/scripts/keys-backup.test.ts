@@ -3,11 +3,11 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { keyVersionKey } from "../../lib/redis-keys.ts";
+import { keyVersionKey } from "../../lib/redis/redis-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
+import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
-import { startStubValidator } from "../helpers/stub-validator.ts";
-import { dump, mustCreate, mustFind, startKeyRig, until } from "../lib/key-store-rig.ts";
+import { dump, mustCreate, mustFind, startKeyRig, until } from "../lib/keys/key-store-rig.ts";
 
 /** A Redis with keys of every kind, and the command line before it. */
 async function startBackup(t: Test) {

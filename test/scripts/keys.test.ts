@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { createLimiter } from "../../gateway/limits/limiter.ts";
-import { checkApiKey, hashApiKey } from "../../lib/api-key.ts";
+import { checkApiKey, hashApiKey } from "../../lib/keys/api-key.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { dump, mustFind, startKeyRig } from "../lib/key-store-rig.ts";
+import { dump, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import t from "tap";
 import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
-import { placeStandIn } from "../helpers/besu-stand-in/place-stand-in.ts";
+import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { freePortBase } from "./network/rig.ts";
 
 /** Blocks come every 2 s, and there are two restarts of all five. */

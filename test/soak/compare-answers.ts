@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../fakes/validators/json.ts";
+import { developmentWallet, post } from "../fakes/validators/rpc.ts";
+import type { Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey } from "../helpers/gateway.ts";
-import { isObject } from "../helpers/validators/json.ts";
-import { developmentWallet, post } from "../helpers/validators/rpc.ts";
-import type { Validators } from "../helpers/validators/start-validators.ts";
 
 type Question = { method: string; params: unknown[] };
 type Answered = Question & { resultText: string; isHit: boolean };

@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startValidators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 import type { Teardown } from "../helpers/teardown.ts";
-import { startValidators } from "../helpers/validators/start-validators.ts";
 import { openWebSocket, type WebSocketClient } from "../helpers/web-socket-client.ts";
 import {
   deployEmitters,

@@ -1,5 +1,5 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
-import { answers, type Member } from "./member.ts";
+import { answers, type Member } from "./validator.ts";
 
 export type EpochVerdict =
   | { kind: "same" }

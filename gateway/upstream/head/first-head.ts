@@ -1,6 +1,6 @@
-import { answers, type Member } from "./member.ts";
 import type { NextHead, NextHeadInput } from "./next-head.ts";
 import type { Header } from "./read-header.ts";
+import { answers, type Member } from "./validator.ts";
 
 type Ready = Member & { tip: NonNullable<Member["tip"]> };
 

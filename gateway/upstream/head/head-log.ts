@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Member, Outside, Standing } from "./member.ts";
 import type { Header } from "./read-header.ts";
+import type { Member, Outside, Standing } from "./validator.ts";
 
 /** The log lines of the head, each said once when it begins to be true. */
 export function createHeadLog({

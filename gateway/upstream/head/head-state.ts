@@ -2,11 +2,11 @@ import { createAnnouncedChain } from "./announced-chain.ts";
 import { createEpochWatch } from "./epoch-watch.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import { createHeaderProof } from "./header-proof.ts";
-import { answers, createMember, type FarTip, type Member } from "./member.ts";
 import { type Candidate, earlier, farCandidates, nearCandidates, nextHead } from "./next-head.ts";
 import { outsideOf } from "./outside-of.ts";
-import { placeMembers } from "./place-members.ts";
+import { placeMembers } from "./place-validators.ts";
 import type { Header } from "./read-header.ts";
+import { answers, createMember, type FarTip, type Member } from "./validator.ts";
 import { voteGenesis } from "./vote-genesis.ts";
 
 /** What a validator answered to a probe: who it is, and its latest block or only that block's number. */

@@ -2,8 +2,8 @@ import type { AnnouncedChain } from "./announced-chain.ts";
 import { firstHead } from "./first-head.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import type { HeaderProof } from "./header-proof.ts";
-import { answers, isOurs, type Member } from "./member.ts";
 import type { Header } from "./read-header.ts";
+import { answers, isOurs, type Member } from "./validator.ts";
 
 /** The block to announce now, or when to look again though nothing has happened. */
 export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: number | undefined };

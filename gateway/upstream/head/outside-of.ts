@@ -1,6 +1,6 @@
 import type { HeadLimits } from "./head-limits.ts";
-import { answers, isOurs, type Member, type Outside } from "./member.ts";
 import type { Candidate } from "./next-head.ts";
+import { answers, isOurs, type Member, type Outside } from "./validator.ts";
 
 /**
  * In what way a validator stands outside of what the others say, and when to look again. A newest block that is not

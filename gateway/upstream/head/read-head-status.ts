@@ -1,4 +1,4 @@
-import { answers, isOurs, type Member, type Outside } from "./member.ts";
+import { answers, isOurs, type Member, type Outside } from "./validator.ts";
 
 /** One validator's place on the chain, for `/status` and metrics. */
 export type ValidatorHeadStatus = {

@@ -1,4 +1,4 @@
-import { answers, type Member } from "./member.ts";
+import { answers, type Member } from "./validator.ts";
 
 /**
  * The genesis hash that a majority agrees on, among the validators of the right chain id: of all configured at once, of

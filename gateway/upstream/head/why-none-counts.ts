@@ -1,4 +1,4 @@
-import { answers, isOurs, type Member } from "./member.ts";
+import { answers, isOurs, type Member } from "./validator.ts";
 
 /**
  * Why no validator counts, in words for operators and clients: how many are left out for which reason, never an address.

@@ -1,9 +1,9 @@
-import { type AskOutcome, createAsk, type MethodPlan, type Unmet } from "./ask.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { DoubtBudget } from "./doubt-budget.ts";
-import type { Member } from "./member.ts";
+import type { DoubtBudget } from "./null-verification-budget.ts";
 import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
+import { type AskOutcome, createAsk, type MethodPlan, type Unmet } from "./upstream-call.ts";
+import type { Member } from "./validator.ts";
 
 export type AskInTurn = ReturnType<typeof createAskInTurn>;
 

@@ -1,10 +1,10 @@
-import { isPlainResult } from "./answer-verdict.ts";
-import type { Ask, AskOutcome } from "./ask.ts";
+import { isPlainResult } from "./classify-response.ts";
 import type { FailureReason, Flight } from "./connection.ts";
 import { type Lane, lightLane, slowLane } from "./lanes.ts";
-import type { Member } from "./member.ts";
 import { isStreamed } from "./pool-answer.ts";
 import type { PoolSettings } from "./pool-settings.ts";
+import type { Ask, AskOutcome } from "./upstream-call.ts";
+import type { Member } from "./validator.ts";
 
 export type Calls = ReturnType<typeof createCalls>;
 

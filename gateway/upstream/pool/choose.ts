@@ -1,4 +1,4 @@
-import { hasRoom, inFlight, type Member, type MemberLane } from "./member.ts";
+import { hasRoom, inFlight, type Member, type MemberLane } from "./validator.ts";
 
 /** What the pool asks of the head. */
 export type PoolHead = {

@@ -1,9 +1,9 @@
 import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
 import { joinChunks } from "../../json-rpc/scan-source.ts";
 import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
-import type { Ask } from "./ask.ts";
 import type { StreamedAnswer } from "./pool-answer.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
+import type { Ask } from "./upstream-call.ts";
 
 /** One HTTP request on its way. */
 export type Flight = {

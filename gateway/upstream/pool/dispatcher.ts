@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
-import { type Ask, anyLength, composeBody } from "./ask.ts";
 import { type Calls, createCalls } from "./calls.ts";
 import type { Choose, PoolHead } from "./choose.ts";
 import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
 import { hasLongAnswers, longAnswerChars, noteAnswerLength } from "./group-counts.ts";
+import { createLanding } from "./handle-response.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
-import { createLanding } from "./landing.ts";
 import { createLanes, type Lane, slowLane, waiting } from "./lanes.ts";
-import { countRequest, dropConnection, hasRoom, type Member, places, takeConnection } from "./member.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 import { byTurns, takeCompanions } from "./take-array.ts";
+import { type Ask, anyLength, composeBody } from "./upstream-call.ts";
+import { countRequest, dropConnection, hasRoom, type Member, places, takeConnection } from "./validator.ts";
 
 export type Dispatcher = {
   readonly lanes: readonly Lane[];

@@ -1,6 +1,6 @@
-import type { Ask } from "./ask.ts";
 import { hasLongAnswers } from "./group-counts.ts";
 import { takeArray } from "./take-array.ts";
+import type { Ask } from "./upstream-call.ts";
 
 export type FairQueue = ReturnType<typeof createFairQueue>;
 

@@ -1,9 +1,9 @@
-import { type Ask, laneNames } from "./ask.ts";
 import { createFairQueue, type FairQueue, lightTurns, type Turns } from "./fair-queue.ts";
 import { createGroupCounts, type GroupCounts } from "./group-counts.ts";
 import { createLatency, type Latency } from "./latency.ts";
-import type { Member } from "./member.ts";
 import type { PoolSettings } from "./pool-settings.ts";
+import { type Ask, laneNames } from "./upstream-call.ts";
+import type { Member } from "./validator.ts";
 
 /** Calls of one lane that wait for a connection. */
 export type Lane = {

@@ -1,6 +1,6 @@
-import type { ByteText } from "../../call.ts";
-import type { MethodRule } from "../../method-table.ts";
-import type { Verdict } from "./answer-verdict.ts";
+import type { MethodRule } from "../../methods/method-table.ts";
+import type { ByteText } from "../../pipeline/call.ts";
+import type { Verdict } from "./classify-response.ts";
 
 /** How Besu and anvil say that they do not have a block, or its state. */
 const unknownBlockWords =

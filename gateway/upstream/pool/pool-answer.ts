@@ -1,4 +1,4 @@
-import { type Answer, type ByteText, ownAnswer } from "../../call.ts";
+import { type Answer, type ByteText, ownAnswer } from "../../pipeline/call.ts";
 
 /** A validator's whole answer. */
 export type WholeAnswer = Answer & {

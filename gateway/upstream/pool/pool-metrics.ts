@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ReceiveBudget } from "../../answer-budget/receive-budget.ts";
-import { laneNames } from "./ask.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
-import { inFlight, lengthBuckets, type Member } from "./member.ts";
+import { laneNames } from "./upstream-call.ts";
+import { inFlight, lengthBuckets, type Member } from "./validator.ts";
 
 /**
  * The pool's metrics, on the process's registry. They are read when somebody asks for them: counting into labels costs

@@ -1,8 +1,8 @@
-import { laneNames } from "./ask.ts";
 import type { FailureReason } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
-import { inFlight, lengthBuckets, type Member } from "./member.ts";
+import { laneNames } from "./upstream-call.ts";
+import { inFlight, lengthBuckets, type Member } from "./validator.ts";
 
 /** How the pool stands, for `/status`. Times are milliseconds. */
 export type PoolStatus = {

@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
-import type { CallToForward } from "../../call.ts";
-import type { MethodRule } from "../../method-table.ts";
-import { verdictOf } from "./answer-verdict.ts";
-import { type Ask, type AskOutcome, createAsk, type createPlans } from "./ask.ts";
+import type { MethodRule } from "../../methods/method-table.ts";
+import type { CallToForward } from "../../pipeline/call.ts";
 import type { AskInTurn } from "./ask-in-turn.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
+import { verdictOf } from "./classify-response.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { Member } from "./member.ts";
 import { isStreamed, ownWholeAnswer, type WholeAnswer } from "./pool-answer.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { rendezvousScore } from "./rendezvous.ts";
 import { createTurns } from "./turns.ts";
+import { type Ask, type AskOutcome, createAsk, type createPlans } from "./upstream-call.ts";
+import type { Member } from "./validator.ts";
 
 /** Whose call it is, and until when it may be answered. */
 type Request = { deadlineMs: number; group: string | undefined };

@@ -1,12 +1,12 @@
-import { type Ask, anyLength } from "./ask.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Connection, Flight } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import { dropSettled, type Lane, lightLane, slowLane, waiting } from "./lanes.ts";
-import { type Member, type MemberLane, places } from "./member.ts";
 import type { Pinger } from "./pinger.ts";
 import type { PoolSettings } from "./pool-settings.ts";
+import { type Ask, anyLength } from "./upstream-call.ts";
+import { type Member, type MemberLane, places } from "./validator.ts";
 
 /** After this part of its time a late call is asked of another validator, whatever the allowance for hedges. */
 const movedAfterPart = 0.25;

@@ -1,4 +1,4 @@
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./upstream-call.ts";
 
 /**
  * Takes from the front of `waiting` what goes into one request: at most `callsMax` calls and `paramsBytesMax` bytes of

@@ -1,4 +1,4 @@
-import { keysCount } from "./works.ts";
+import { keysCount } from "./workloads.ts";
 
 export type BenchKey = { value: string; limitPerMinute: number };
 

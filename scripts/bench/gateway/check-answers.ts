@@ -2,7 +2,7 @@ import { benchKeys, limitedKey } from "./bench-keys.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import { post } from "./post.ts";
 import type { StubChain } from "./validators/stub-chain.ts";
-import { createUnique, fill, type Work } from "./works.ts";
+import { createUnique, fill, type Work } from "./workloads.ts";
 
 /** A contestant that does not do the work as it must: its figures would mean nothing. */
 export class WrongAnswerError extends Error {

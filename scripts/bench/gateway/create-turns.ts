@@ -5,7 +5,7 @@ import { type AddedLatency, measureAddedLatency } from "./measure-added-latency.
 import type { Rig } from "./rig.ts";
 import type { RunningContestant } from "./start-contestant.ts";
 import { type LatencyRow, summarizeLatency, summarizeWork, type WorkRow } from "./summarize.ts";
-import { type Work, works } from "./works.ts";
+import { type Work, works } from "./workloads.ts";
 
 /** What a proxy still has to do for the turn before must not be counted to the next. */
 const pauseMs = 100;

@@ -1,7 +1,7 @@
 import type { Rig } from "./rig.ts";
 import { type LoadResult, runWrk } from "./run-wrk.ts";
 import type { RunningContestant } from "./start-contestant.ts";
-import type { Work } from "./works.ts";
+import type { Work } from "./workloads.ts";
 
 /** What a proxy adds to an answer's time at half of what it can carry, once. */
 export type AddedLatency = {

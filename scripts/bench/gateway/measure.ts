@@ -3,7 +3,7 @@ import type { Rig } from "./rig.ts";
 import { runWrk } from "./run-wrk.ts";
 import { type Samples, sampleAnswers } from "./sample-answers.ts";
 import type { RunningContestant } from "./start-contestant.ts";
-import type { Work } from "./works.ts";
+import type { Work } from "./workloads.ts";
 
 /** One contestant at one work, once. */
 export type Measurement = {

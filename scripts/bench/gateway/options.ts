@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { type ContestantName, contestantNames } from "./contestant.ts";
-import { type WorkName, workNames } from "./works.ts";
+import { type WorkName, workNames } from "./workloads.ts";
 
 export type BenchOptions = {
   only: readonly ContestantName[];

@@ -1,6 +1,6 @@
 import type { BenchResult } from "./run-bench.ts";
 import type { LatencyRow, Spread, WorkRow } from "./summarize.ts";
-import { works } from "./works.ts";
+import { works } from "./workloads.ts";
 
 /** The result for people: a table for each work, then what each contestant is. */
 export function printResult(result: BenchResult): string {

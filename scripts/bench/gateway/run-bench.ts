@@ -10,7 +10,7 @@ import { createRig, type Rig } from "./rig.ts";
 import { runWrk } from "./run-wrk.ts";
 import { type RunningContestant, startContestant } from "./start-contestant.ts";
 import type { LatencyRow, WorkRow } from "./summarize.ts";
-import { type Work, works } from "./works.ts";
+import { type Work, works } from "./workloads.ts";
 
 export type BenchResult = {
   machine: { cpu: string; cores: number; proxyCore: number; loadCores: readonly number[] };

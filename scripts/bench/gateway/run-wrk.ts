@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { benchKeys } from "./bench-keys.ts";
 import type { Rig } from "./rig.ts";
-import type { Work } from "./works.ts";
+import type { Work } from "./workloads.ts";
 import { wrkScript } from "./wrk-script.ts";
 
 export type LoadResult = {

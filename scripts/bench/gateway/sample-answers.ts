@@ -3,7 +3,7 @@ import { benchKeys } from "./bench-keys.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import { post } from "./post.ts";
 import type { StubChain } from "./validators/stub-chain.ts";
-import { createUnique, fill, type Work } from "./works.ts";
+import { createUnique, fill, type Work } from "./workloads.ts";
 
 export type Samples = {
   answered: number;

@@ -1,7 +1,7 @@
 import type { ContestantName } from "./contestant.ts";
 import type { Measurement } from "./measure.ts";
 import type { AddedLatency } from "./measure-added-latency.ts";
-import type { WorkName } from "./works.ts";
+import type { WorkName } from "./workloads.ts";
 
 /** A figure over all rounds. */
 export type Spread = { median: number; min: number; max: number };

@@ -1,4 +1,4 @@
-import { runDigits, uniqueMark, type Work } from "./works.ts";
+import { runDigits, uniqueMark, type Work } from "./workloads.ts";
 
 /**
  * The Lua program by which wrk sends a work's requests, byte for byte as they are told apart here, and reports in JSON.

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { MissingProgramsError } from "../gateway/programs.ts";
-import { type Work, works } from "../gateway/works.ts";
+import { type Work, works } from "../gateway/workloads.ts";
 import { printProfile } from "./print-profile.ts";
 import { runProfile } from "./run-profile.ts";
 

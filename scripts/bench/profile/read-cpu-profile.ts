@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type Room, roomOf } from "./room-of.ts";
+import { type Room, roomOf } from "./module-of.ts";
 
 /** The time that one function took itself, what it called left out. */
 export type FunctionTime = {
   /** `name`, or `name ← caller` for one that is not written in JavaScript. */
   name: string;
-  /** File and line, `gateway/pipeline.ts:41`; empty for what is not written in JavaScript. */
+  /** File and line, `gateway/pipeline/pipeline.ts:41`; empty for what is not written in JavaScript. */
   place: string;
   room: Room;
   us: number;

@@ -8,7 +8,7 @@ import { findPrograms, MissingProgramsError, missingForAll } from "../gateway/pr
 import { createRig, type Rig } from "../gateway/rig.ts";
 import { runWrk } from "../gateway/run-wrk.ts";
 import { startContestant } from "../gateway/start-contestant.ts";
-import type { Work } from "../gateway/works.ts";
+import type { Work } from "../gateway/workloads.ts";
 import { type CpuTimes, readCpuProfile } from "./read-cpu-profile.ts";
 
 export type ProfileResult = {

@@ -1,6 +1,6 @@
 import { isAddress, isHexString } from "ethers";
 import { z } from "zod";
-import { didYouMean, nearest } from "../../../lib/command-line/nearest.ts";
+import { didYouMean, nearest } from "../../../lib/cli/nearest.ts";
 import { readKinds, resultKinds } from "./expectation.ts";
 import { findPlaceholders } from "./template.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Manifest } from "../../../genesis/manifest.ts";
-import { CommandError } from "../../../lib/command-line/command.ts";
+import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
 import type { Nodes } from "../nodes.ts";
 import { createCompose } from "./compose.ts";

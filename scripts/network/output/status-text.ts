@@ -1,4 +1,4 @@
-import { table } from "../../../lib/command-line/format.ts";
+import { table } from "../../../lib/cli/format.ts";
 import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts";
 
 /** A status for people: the verdict, why, and a table of the validators. */

@@ -3,9 +3,9 @@ import type { Test } from "tap";
 import type { z } from "zod";
 import { answerSettingsSchema } from "../../../gateway/answer-budget/answer-settings.ts";
 import type { GatewayConfig } from "../../../gateway/config.ts";
+import { type StubAnswer, startStubValidator } from "../../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../../helpers/gateway.ts";
 import { rawPost } from "../../helpers/raw-http.ts";
-import { type StubAnswer, startStubValidator } from "../../helpers/stub-validator.ts";
 
 export const kibibyte = 1024;
 export const mebibyte = 1024 * kibibyte;

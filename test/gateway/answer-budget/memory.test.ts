@@ -1,7 +1,7 @@
 import t from "tap";
+import { startStubValidator } from "../../fakes/stub-validator.ts";
 import { runGateway, whenServing, writeConfig } from "../../helpers/gateway-process.ts";
 import { startRedis } from "../../helpers/redis.ts";
-import { startStubValidator } from "../../helpers/stub-validator.ts";
 import { askWithoutReading, heldBytes, logsOf, mebibyte, metric, sized, until } from "./long-answers.ts";
 
 /** Well below the limit that docker/compose.yaml gives a process (1 GiB). */

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
-import type { StubAnswer } from "../../helpers/stub-validator.ts";
-import { startStubValidator } from "../../helpers/stub-validator.ts";
+import type { StubAnswer } from "../../fakes/stub-validator.ts";
+import { startStubValidator } from "../../fakes/stub-validator.ts";
 import { answering, callsOf, callTo, createGate, startPool } from "../upstream/pool/start-pool.ts";
 import { kibibyte, mebibyte } from "./long-answers.ts";
 

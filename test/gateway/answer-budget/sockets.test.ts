@@ -1,5 +1,5 @@
 import t from "tap";
-import { webSocketSettingsSchema } from "../../../gateway/websocket/web-socket-settings.ts";
+import { webSocketSettingsSchema } from "../../../gateway/server/websocket/web-socket-settings.ts";
 import { openRawWebSocket } from "../../helpers/raw-web-socket.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";

@@ -1,6 +1,6 @@
 import { encodeRlp, Transaction, Wallet } from "ethers";
 import t from "tap";
-import type { TraceKind } from "../../../gateway/method-table.ts";
+import type { TraceKind } from "../../../gateway/methods/method-table.ts";
 import { readTrace } from "../../../gateway/traces/read-trace.ts";
 import { traceSettingsSchema } from "../../../gateway/traces/trace-settings.ts";
 

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import t from "tap";
 import { KeyFileError, openKeyFile } from "../../../gateway/wallet-proxy/key-file.ts";
 import { readOptions } from "../../../gateway/wallet-proxy/options.ts";
-import { createApiKey } from "../../../lib/api-key.ts";
+import { createApiKey } from "../../../lib/keys/api-key.ts";
 import { runCommand, writeKey } from "./command-rig.ts";
 import { ask, startTarget } from "./rig.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { createApiKey } from "../../../lib/api-key.ts";
+import { createApiKey } from "../../../lib/keys/api-key.ts";
 
 export type CommandUnderTest = {
   /** What it wrote so far, standard output and error together. */

@@ -10,7 +10,7 @@ import {
   startWalletProxy,
   type WalletProxyConfig,
 } from "../../../gateway/wallet-proxy/start-wallet-proxy.ts";
-import { createApiKey } from "../../../lib/api-key.ts";
+import { createApiKey } from "../../../lib/keys/api-key.ts";
 
 export type TargetRequest = {
   method: string;

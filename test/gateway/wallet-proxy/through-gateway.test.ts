@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { createApiKey } from "../../../lib/api-key.ts";
+import { createApiKey } from "../../../lib/keys/api-key.ts";
+import { startStubValidator } from "../../fakes/stub-validator.ts";
 import { writeCertificate } from "../../helpers/certificate.ts";
 import { coreKey, startGateway } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
-import { startStubValidator } from "../../helpers/stub-validator.ts";
 import { ask, startProxy } from "./rig.ts";
 
 t.test("a wallet that knows no key uses the network through it", async (t) => {

@@ -8,7 +8,7 @@ import { isFree } from "../../../scripts/dev/free-port.ts";
 import { processIdentity } from "../../../scripts/dev/process-identity.ts";
 import type { ProgressView } from "../../../scripts/network/output/progress-view.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
-import { placeStandIn } from "../../helpers/besu-stand-in/place-stand-in.ts";
+import { placeStandIn } from "../../fakes/besu-stand-in/place-stand-in.ts";
 import { claimPortBlock } from "../../helpers/free-port.ts";
 
 export type Outcome = { code: number; out: string; err: string };

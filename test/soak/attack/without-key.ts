@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { Pool } from "undici";
-import { createApiKey } from "../../../lib/api-key.ts";
+import { createApiKey } from "../../../lib/keys/api-key.ts";
 import { type Attack, drawn, holdConnections, inLoops, scaled } from "./attack.ts";
 
 const bodyBytes = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { App, exclusivePort, type HttpResponse } from "../../../../gateway/http/uws.ts";
+import { App, exclusivePort, type HttpResponse } from "../../../../gateway/server/uws.ts";
 import { createStubChain } from "./stub-chain.ts";
 
 /*

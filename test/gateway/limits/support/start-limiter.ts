@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import type { ChargeRequest, ChargeResult } from "../../../../gateway/limits/budget.ts";
 import { createLimiter, type Limiter } from "../../../../gateway/limits/limiter.ts";
-import { createRedisClient, waitForRedis } from "../../../../lib/redis-client.ts";
+import { createRedisClient, waitForRedis } from "../../../../lib/redis/redis-client.ts";
 
 const logger = { info: () => {}, warn: () => {} };
 

@@ -1,6 +1,6 @@
 import { test } from "tap";
-import { createAnvilClient } from "../../../helpers/validators/anvil-client.ts";
-import { startAnvilProcess } from "../../../helpers/validators/anvil-process.ts";
+import { createAnvilClient } from "../../../fakes/validators/anvil-client.ts";
+import { startAnvilProcess } from "../../../fakes/validators/anvil-process.ts";
 import { startTracker, until } from "./start-tracker.ts";
 
 test("a development node alone: heads at once, bursts in order, evm_revert noticed", async (t) => {

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { startValidators, type Validators } from "../../../helpers/validators/start-validators.ts";
+import { startValidators, type Validators } from "../../../fakes/validators/start-validators.ts";
 import { startTracker, type TrackerUnderTest, until } from "./start-tracker.ts";
 
 const blockTimeMs = 250;

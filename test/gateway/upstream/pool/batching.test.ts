@@ -1,5 +1,5 @@
 import t from "tap";
-import { startStubValidator } from "../../../helpers/stub-validator.ts";
+import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { answering, callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 const lengthOf = (body: string) => callsOf(body).calls.length;

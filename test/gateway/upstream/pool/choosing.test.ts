@@ -1,5 +1,5 @@
 import t from "tap";
-import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { echo, startPool } from "./start-pool.ts";
 
 const after =

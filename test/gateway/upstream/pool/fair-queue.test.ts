@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import { type Ask, createAsk, createPlans } from "../../../../gateway/upstream/pool/ask.ts";
 import { createFairQueue, lightTurns, type Turns } from "../../../../gateway/upstream/pool/fair-queue.ts";
+import { type Ask, createAsk, createPlans } from "../../../../gateway/upstream/pool/upstream-call.ts";
 import { callTo } from "./start-pool.ts";
 
 const planOf = createPlans();

@@ -1,6 +1,6 @@
 import t from "tap";
-import { startStubValidator } from "../../../helpers/stub-validator.ts";
-import { startValidators } from "../../../helpers/validators/start-validators.ts";
+import { startStubValidator } from "../../../fakes/stub-validator.ts";
+import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 const callMs = 110;

@@ -1,5 +1,5 @@
 import t from "tap";
-import { startValidators } from "../../../helpers/validators/start-validators.ts";
+import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { startPool } from "./start-pool.ts";
 import { costOf, steadyLoad } from "./steady-load.ts";
 

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
-import { startStubValidator } from "../../../helpers/stub-validator.ts";
-import { startValidators } from "../../../helpers/validators/start-validators.ts";
+import { startStubValidator } from "../../../fakes/stub-validator.ts";
+import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { callsOf, createGate, startPool, until } from "./start-pool.ts";
 
 const internal = '{"code":-32603,"message":"Internal error"}';

@@ -1,7 +1,7 @@
 import t from "tap";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { startGateway } from "../../../helpers/gateway.ts";
 import { startRedis } from "../../../helpers/redis.ts";
-import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
 import { answering, callsOf, startPool } from "./start-pool.ts";
 
 /** JSON by its first and last byte only. */

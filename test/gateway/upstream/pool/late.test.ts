@@ -1,5 +1,5 @@
 import t from "tap";
-import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { callsOf, callTo, echo, startPool, until } from "./start-pool.ts";
 
 /** Answers everything but the calls that are asked here, for as long as it is stuck. */

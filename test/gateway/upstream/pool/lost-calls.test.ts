@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { type StubAnswer, type StubValidator, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { type StubAnswer, type StubValidator, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 /** Ends with a call whose first parameter says so: for good, after `afterMs`. */

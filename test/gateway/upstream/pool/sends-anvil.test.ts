@@ -1,7 +1,7 @@
 import { Transaction } from "ethers";
 import t from "tap";
-import { startAnvilProcess } from "../../../helpers/validators/anvil-process.ts";
-import { ask, developmentWallet, signed } from "../../../helpers/validators/rpc.ts";
+import { startAnvilProcess } from "../../../fakes/validators/anvil-process.ts";
+import { ask, developmentWallet, signed } from "../../../fakes/validators/rpc.ts";
 import { startPool } from "./start-pool.ts";
 
 const anvil = await startAnvilProcess({ chainId: 8845, genesisTimestampSeconds: 1_700_000_000 });

@@ -1,8 +1,8 @@
 import { id, Transaction, Wallet } from "ethers";
 import t from "tap";
-import { besuErrors, refused } from "../../../helpers/validators/besu-errors.ts";
-import { developmentWallet, signed } from "../../../helpers/validators/rpc.ts";
-import { startValidators } from "../../../helpers/validators/start-validators.ts";
+import { besuErrors, refused } from "../../../fakes/validators/besu-errors.ts";
+import { developmentWallet, signed } from "../../../fakes/validators/rpc.ts";
+import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { anyHead, callsOf, callTo, startPool, until } from "./start-pool.ts";
 
 const cluster = await startValidators(t, { gossipDelayMs: 30 });

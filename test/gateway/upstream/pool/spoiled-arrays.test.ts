@@ -1,5 +1,5 @@
 import t from "tap";
-import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { answering, callsOf, echo, type StubCall, startPool, until } from "./start-pool.ts";
 
 const names = Array.from({ length: 12 }, (_, index) => `n${index}`);

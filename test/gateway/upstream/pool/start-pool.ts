@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Test } from "tap";
 import type { z } from "zod";
-import type { CallToForward } from "../../../../gateway/call.ts";
-import { readMethodTable } from "../../../../gateway/method-table.ts";
+import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
+import type { CallToForward } from "../../../../gateway/pipeline/call.ts";
 import { isStreamed } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import { poolSettingsSchema } from "../../../../gateway/upstream/pool/pool-settings.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type PoolHead,
 } from "../../../../gateway/upstream/validator-pool.ts";
 import { network } from "../../../../lib/network.ts";
-import type { StubAnswer } from "../../../helpers/stub-validator.ts";
+import type { StubAnswer } from "../../../fakes/stub-validator.ts";
 
 const methods = readMethodTable(join(import.meta.dirname, "../../../../config/methods.yaml"));
 

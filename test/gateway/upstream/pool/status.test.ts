@@ -1,6 +1,6 @@
 import { register } from "prom-client";
 import t from "tap";
-import { startStubValidator } from "../../../helpers/stub-validator.ts";
+import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 t.test("status and metrics show how each validator is used and why it was last taken out", async (t) => {

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import t from "tap";
 import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import type { ValidatorPool } from "../../../../gateway/upstream/validator-pool.ts";
-import { type StubAnswer, startStubValidator } from "../../../helpers/stub-validator.ts";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { callsOf, callTo, echo, startPool, until } from "./start-pool.ts";
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { Wallet } from "ethers";
 import t from "tap";
-import { startStubValidator } from "../../../helpers/stub-validator.ts";
+import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { answering, callsOf, createGate, startPool, until } from "./start-pool.ts";
 
 const hash = (index: number) => `0x${index.toString(16).padStart(64, "0")}`;

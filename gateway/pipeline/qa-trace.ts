@@ -1,0 +1,47 @@
+import type { Source } from "../cache/cache.ts";
+import type { StreamedAnswer } from "../upstream/validator-pool.ts";
+import type { Answer } from "./call.ts";
+import type { Refusal } from "./refusal.ts";
+
+export type QaTrace = ReturnType<typeof createQaTrace>;
+
+/**
+ * Notes what keys for QA are told in headers: where each answer comes from, and how long it took. Lists (RFC 9651) in the
+ * order of the calls; `none` where nothing was asked, as of a call that is refused.
+ */
+export function createQaTrace({ monotonicMs }: { monotonicMs: () => number }) {
+  const sources: Source[] = [];
+  const startedMs = monotonicMs();
+  let chargedMs = startedMs;
+
+  return {
+    /** The call at `index` is answered so. */
+    note(index: number, source: Source): void {
+      sources[index] = source;
+    },
+    /** The calls are charged: from now on they are carried out. */
+    charged(): void {
+      chargedMs = monotonicMs();
+    },
+    headers(outcomes: readonly (Answer | StreamedAnswer | Refusal)[]): Record<string, string> {
+      const answeredMs = monotonicMs();
+      return {
+        "X-Tollgate-Cache": outcomes.map((_outcome, index) => sources[index] ?? "none").join(", "),
+        "X-Tollgate-Validator": outcomes.map(validatorOf).join(", "),
+        "Server-Timing": `charge;dur=${milliseconds(chargedMs - startedMs)}, answer;dur=${milliseconds(answeredMs - chargedMs)}`,
+      };
+    },
+  };
+}
+
+/** Its name, as in the metrics; never its address. */
+function validatorOf(outcome: Answer | StreamedAnswer | Refusal): string {
+  return "validator" in outcome && typeof outcome.validator === "string" && outcome.validator !== ""
+    ? outcome.validator
+    : "none";
+}
+
+/** Server Timing: milliseconds, with fractions. */
+function milliseconds(duration: number): string {
+  return duration.toFixed(3);
+}

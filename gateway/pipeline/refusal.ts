@@ -1,0 +1,37 @@
+import { type ErrorCondition, errorTable } from "../../lib/errors.ts";
+
+/** A request or a call that is not carried out, and what the client is told. A value, not an exception. */
+export type Refusal = {
+  refused: ErrorCondition;
+  /** What is wrong and what to do about it. Never the client's own text, never an inner error's. */
+  message: string;
+  /** Further members of `error.data`. */
+  data?: Readonly<Record<string, string | number | boolean>>;
+  /** Headers of the HTTP answer, where the whole request is refused. */
+  headers?: Readonly<Record<string, string>>;
+};
+
+export function refusal(
+  refused: ErrorCondition,
+  message: string,
+  more: Pick<Refusal, "data" | "headers"> = {},
+): Refusal {
+  return { refused, message, ...more };
+}
+
+/** A key's bound on its calls under way. The headers are for an HTTP answer that has no other call. */
+export const tooManyOnTheirWay = refusal(
+  "rate_limited",
+  "This API key has as many calls on their way as it may have at once; wait for their answers before asking more",
+  { data: { retryAfterMs: 1000 }, headers: { "Retry-After": "1" } },
+);
+
+export function isRefusal(value: object): value is Refusal {
+  return "refused" in value;
+}
+
+/** The `error` member of a JSON-RPC response object (JSON-RPC 2.0 section 5.1) as JSON text. */
+export function rpcErrorText({ refused, message, data }: Refusal): string {
+  const { rpcCode, code } = errorTable[refused];
+  return JSON.stringify({ code: rpcCode, message, data: { code, ...data } });
+}

@@ -1,0 +1,18 @@
+import type { MethodRule } from "../methods/method-table.ts";
+import type { Answer } from "./call.ts";
+
+/**
+ * The number of the block that a result tells to be of, by the method table's `shows`; undefined where it tells none,
+ * as of a transaction that is not mined.
+ *
+ * The first such member in the text is the one that is meant: in a block nothing inside has a member `number`, and
+ * what is inside a receipt is of the same block as the receipt.
+ */
+export function shownBlock({ afterId }: Answer, { shows }: Pick<MethodRule, "shows">): number | undefined {
+  if (shows === undefined) return undefined;
+  const member = shows === "number" ? '"number":"0x' : '"blockNumber":"0x';
+  const start = afterId.indexOf(member) + member.length;
+  if (start < member.length) return undefined;
+  const number = Number(`0x${afterId.slice(start, afterId.indexOf('"', start))}`);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

@@ -1,0 +1,91 @@
+import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import type { ChargeResult } from "../../limits/budget.ts";
+import type { Limiter } from "../../limits/limiter.ts";
+import { rateLimitHeaders } from "../../limits/rate-limit-headers.ts";
+import type { Later } from "../../maybe-promise.ts";
+import type { Call } from "../call.ts";
+import { type Refusal, refusal } from "../refusal.ts";
+
+export type Charged = {
+  calls: readonly Call[];
+  /** RateLimit-Policy, RateLimit and, where a call was refused, Retry-After. */
+  headers: Readonly<Record<string, string>>;
+  /** Redis does not answer: the limit is this process's own. */
+  isDegraded: boolean;
+};
+
+/** What a call costs that is refused before it reaches a validator: answering is work too, and so is reading. */
+const refusedCost = 1;
+const refusedBytesPerPoint = 32_768;
+
+/**
+ * What it costs: charges every call of a body to its key, in order, before any is forwarded. A call past the budget
+ * becomes a refusal of its own; the others go on. At once where points are held.
+ */
+export function charge(
+  calls: readonly Call[],
+  {
+    key,
+    limiter,
+    requestsPerMinute,
+  }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
+): Later<Charged> {
+  const charging = limiter.charge({
+    keyId: key.id,
+    team: key.team,
+    limitPerMinute: key.limitPerMinute ?? key.teamSettings.limitPerMinute ?? requestsPerMinute,
+    teamCapPerMinute: key.teamSettings.capPerMinute,
+    costs: calls.map(costOf),
+  });
+  return charging instanceof Promise
+    ? charging.then((result) => toCharged(calls, result))
+    : toCharged(calls, charging);
+}
+
+/**
+ * A request that is refused as a whole, but with a good key, costs as a call does: gives the refusal with the headers that
+ * every answer to a key carries, or that of the key's limit.
+ */
+export function chargeRefusal(
+  refused: Refusal,
+  /** `bytes`: what was read of its body. */
+  { idText = "null", bytes = 0 }: { idText?: string; bytes?: number },
+  key: FoundKey,
+  { limiter, limits }: { limiter: Pick<Limiter, "charge">; limits: { requestsPerMinute: number } },
+): Later<Refusal> {
+  const charged = charge([{ idText, kind: "refused", refusal: refused, bytes }], {
+    key,
+    limiter,
+    requestsPerMinute: limits.requestsPerMinute,
+  });
+  const withHeaders = ({ calls: [call], headers }: Charged): Refusal => {
+    const why = call?.kind === "refused" ? call.refusal : refused;
+    return { ...why, headers: { ...why.headers, ...headers } };
+  };
+  return charged instanceof Promise ? charged.then(withHeaders) : withHeaders(charged);
+}
+
+function costOf(call: Call): number {
+  if (call.kind === "refused") return refusedCost + Math.floor((call.bytes ?? 0) / refusedBytesPerPoint);
+  const { cost, bytesPerPoint } = call.rule;
+  return cost + Math.floor(call.paramsText.length / bytesPerPoint);
+}
+
+function toCharged(calls: readonly Call[], charged: ChargeResult): Charged {
+  const { policy, limit, retryAfter } = rateLimitHeaders(charged);
+  if (retryAfter === undefined) {
+    const headers = { "RateLimit-Policy": policy, RateLimit: limit };
+    return { calls, headers, isDegraded: charged.degraded };
+  }
+  const retryAfterMs = Math.ceil(charged.retryAfterMs);
+  const tooMany = refusal("rate_limited", `Limit of ${charged.limit} calls a minute reached`, {
+    data: { retryAfterMs },
+  });
+  return {
+    calls: calls.map((call, index) =>
+      charged.admitted[index] === true ? call : { idText: call.idText, kind: "refused", refusal: tooMany },
+    ),
+    headers: { "RateLimit-Policy": policy, RateLimit: limit, "Retry-After": retryAfter },
+    isDegraded: charged.degraded,
+  };
+}

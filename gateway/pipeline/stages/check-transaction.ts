@@ -1,0 +1,27 @@
+import { rawTransactionHex } from "../../upstream/pool/raw-transaction.ts";
+import type { Call } from "../call.ts";
+import { refusal } from "../refusal.ts";
+
+/** EIP-4844. Its bytes begin with this. */
+const blobType = "03";
+
+/**
+ * Which transactions are taken at all: as long as other nodes take them, and none with blobs. What else may be wrong with
+ * one a validator says in its own words.
+ */
+export function checkTransaction(call: Call, { bytesMax }: { bytesMax: number }): Call {
+  if (call.kind === "refused" || call.rule.name !== "eth_sendRawTransaction") return call;
+  const { idText, paramsText } = call;
+  const hex = rawTransactionHex(paramsText);
+  if (hex === undefined) return call;
+  const refused = (message: string): Call => ({
+    idText,
+    kind: "refused",
+    refusal: refusal("invalid_params", message, { data: { transactionBytesMax: bytesMax } }),
+    bytes: paramsText.length,
+  });
+  if (hex.length > 2 * bytesMax) return refused(`A transaction may take ${bytesMax} bytes`);
+  return hex.startsWith(blobType)
+    ? refused("Blob transactions (type 3) are not taken on this network; send another type")
+    : call;
+}

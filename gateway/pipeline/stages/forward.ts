@@ -1,0 +1,152 @@
+import { type AnswerBudget, type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-budget.ts";
+import { boundRefusals, unmetRefusals } from "../../answer-budget/bound-refusals.ts";
+import type { Memory, MemoryOptions, Source } from "../../cache/cache.ts";
+import type { Asked } from "../../cache/in-flight-request.ts";
+import type { OwnCall } from "../../subscriptions/own-methods.ts";
+import type { CheckTraceGas } from "../../traces/create-trace-gas.ts";
+import type { DeadlyCalls } from "../../traces/deadly-calls.ts";
+import type { StreamedAnswer, Unanswered } from "../../upstream/validator-pool.ts";
+import type { Answer, Call } from "../call.ts";
+import type { QaTrace } from "../qa-trace.ts";
+import { isRefusal, type Refusal, refusal } from "../refusal.ts";
+
+export type Outcome = Answer | StreamedAnswer | Refusal;
+
+type ForwardDependencies = {
+  answerBudget: Pick<AnswerBudget, "open">;
+  memory: Pick<Memory, "ask">;
+  /** Waits until a number above the head is announced, for a moment. */
+  reach: (number: number) => Promise<void>;
+  options: MemoryOptions;
+  deadly: Pick<DeadlyCalls, "has" | "note">;
+  checkTraceGas: CheckTraceGas;
+  /** Why no validator can be asked; undefined where one can. */
+  whyNoneCounts: () => string | undefined;
+  /** For methods that no validator answers. */
+  answerOurselves: (call: OwnCall) => Promise<Answer | Refusal>;
+  trace: Pick<QaTrace, "note"> | undefined;
+};
+
+/**
+ * Carries out each call that may pass, all of a batch at once: from memory, or by a validator. `done` gets the outcomes
+ * in the calls' order when all are there; before this returns where memory had them. Where they are long it also gets what
+ * they hold of the budgets, and has to release it; one that no longer fits is refused by itself.
+ */
+export function forward(
+  calls: readonly Call[],
+  deps: ForwardDependencies,
+  done: (outcomes: readonly Outcome[], hold: AnswerHold | undefined) => void,
+): void {
+  const outcomes: Outcome[] = calls.map(() => nobodyAnswered);
+  let open = calls.length;
+  let bytes = 0;
+  let hold: AnswerHold | undefined;
+  for (const [index, call] of calls.entries()) {
+    carryOut(call, index, deps, (asked) => {
+      if (typeof asked === "string") outcomes[index] = notAnswered(asked, call, deps);
+      else if (isRefusal(asked) || "start" in asked) outcomes[index] = asked;
+      else {
+        const { length } = asked.afterId;
+        // Nearly all answers of a body together are short: for them this is all.
+        bytes += length;
+        if (bytes <= uncountedBytesMax) outcomes[index] = asked;
+        else {
+          hold ??= openHold(deps, bytes - length);
+          const bound = hold.take(asked, length);
+          outcomes[index] = bound === undefined ? asked : boundRefusals[bound];
+        }
+      }
+      open -= 1;
+      if (open === 0) done(outcomes, hold);
+    });
+  }
+}
+
+/** From here on a body's answers are counted, with what came before. */
+function openHold({ answerBudget, options }: ForwardDependencies, bytes: number): AnswerHold {
+  const hold = answerBudget.open(options.group);
+  hold.add(bytes);
+  return hold;
+}
+
+function notAnswered(why: Unanswered, call: Call, deps: ForwardDependencies): Refusal {
+  const { deadly, options } = deps;
+  if (why === "crowded" || why === "too_large" || why === "no_room") return unmetRefusals[why];
+  if (why === "unavailable" || why === "unsent" || call.kind === "refused") {
+    const isUnknown = why === "unavailable" && call.kind === "forward" && !call.rule.mayAskAgain;
+    return isUnknown ? outcomeUnknown : whyNobodyAnswered(deps);
+  }
+  // A trace is noted before its place is given back (run-traces.ts).
+  const isNew = why === "lost" && call.rule.trace === undefined && !deadly.has(call);
+  if (isNew) void deadly.note(call, { keyId: options.group, reason: why });
+  return whyNotAnswered[why];
+}
+
+function whyNobodyAnswered({ whyNoneCounts }: Pick<ForwardDependencies, "whyNoneCounts">): Refusal {
+  const none = whyNoneCounts();
+  if (none === undefined) return nobodyAnswered;
+  return refusal("upstream_unavailable", `No validator can be asked (${none}); try again shortly`);
+}
+
+function carryOut(
+  call: Call,
+  index: number,
+  { memory, reach, options, answerOurselves, trace, deadly, checkTraceGas }: ForwardDependencies,
+  settle: (asked: Asked | Answer | Refusal) => void,
+): void {
+  if (call.kind === "refused") {
+    settle(call.refusal);
+    return;
+  }
+  const { about, idText, rule } = call;
+  if (rule.answeredBy !== "validator") {
+    answerOurselves({ ...call, isNotification: idText === undefined }).then(settle);
+    return;
+  }
+  const noting =
+    trace === undefined ? options : { ...options, note: (source: Source) => trace.note(index, source) };
+  if (rule.lane !== "light" && deadly.has(call)) {
+    settle("deadly");
+    return;
+  }
+  const isAboveHead = typeof about === "number" && options.head !== undefined && about > options.head.number;
+  const ask = () => memory.ask(call, noting, settle);
+  if (rule.trace !== undefined) {
+    const reached = isAboveHead ? reach(about) : Promise.resolve();
+    reached
+      .then(() => checkTraceGas(call, options))
+      .then((refused) => (refused === undefined ? ask() : settle(refused)));
+  } else if (isAboveHead) reach(about).then(ask);
+  else ask();
+}
+
+const whyNotAnswered: Readonly<
+  Record<Exclude<Unanswered, keyof typeof unmetRefusals | "unavailable" | "unsent">, Refusal>
+> = {
+  lost: refusal(
+    "call_lost",
+    "The validator failed while it ran this call, so it is put to no other; the same call is refused for a while",
+  ),
+  overdue: refusal(
+    "call_lost",
+    "The validator did not finish this call in its time, so it is put to no other",
+  ),
+  deadly: refusal(
+    "call_lost",
+    "A validator failed while it ran this call, so it is refused for a while: ask for less at once",
+  ),
+  struck: refusal(
+    "traces_withheld",
+    "Validators failed while they ran traces of this API key, so it gets none for a while",
+  ),
+  spared: refusal(
+    "traces_withheld",
+    "Too few validators are healthy to run traces at the moment; other calls are answered",
+  ),
+  busy: refusal("traces_withheld", "Other traces run at the moment; try again shortly"),
+};
+const nobodyAnswered = refusal("upstream_unavailable", "No validator answered in time; try again shortly");
+const outcomeUnknown = refusal(
+  "upstream_unavailable",
+  "No validator answered in time. Whether the transaction arrived is not known: ask for it by its hash before sending another",
+);

@@ -1,0 +1,49 @@
+import { type Refusal, refusal } from "../../pipeline/refusal.ts";
+import type { RequestHead } from "../exchange.ts";
+
+/** What the head of an upgrade says besides what every request's head does. */
+export type UpgradeHead = RequestHead & {
+  /** `Sec-WebSocket-Version` and `Sec-WebSocket-Protocol` as they came; several fields joined with commas. */
+  webSocketVersion: string;
+  webSocketProtocols: string;
+};
+
+/** The one subprotocol that is ever selected; empty where none is offered. */
+export type Subprotocol = "tollgate.v1" | "";
+
+const subprotocol = "tollgate.v1";
+const keyPrefix = "api-key.";
+
+/**
+ * What an upgrade offers: the subprotocol to select, and the head with the API key of `api-key.<key>`, which is how a
+ * browser sends it (it can set no header). That one is never selected, since the answer would repeat the key.
+ */
+export function readOffer(head: UpgradeHead): { head: RequestHead; selected: Subprotocol } | Refusal {
+  // RFC 6455 section 4.4.
+  if (head.webSocketVersion !== "13") {
+    return refusal("invalid_request", "Sec-WebSocket-Version 13 is the only one taken here", {
+      headers: { "Sec-WebSocket-Version": "13" },
+    });
+  }
+  const offered = head.webSocketProtocols
+    .split(",")
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== "");
+  const keys = offered.filter((protocol) => protocol.startsWith(keyPrefix));
+  const isOurs = offered.includes(subprotocol);
+  if (keys.length > 0 && !isOurs) {
+    return refusal(
+      "invalid_request",
+      `Offer ${subprotocol} before ${keyPrefix}<key>: the key is not repeated`,
+    );
+  }
+  const [key] = keys;
+  return {
+    head: {
+      ...head,
+      apiKey: key === undefined ? head.apiKey : key.slice(keyPrefix.length),
+      apiKeyCount: head.apiKeyCount + keys.length,
+    },
+    selected: isOurs ? subprotocol : "",
+  };
+}

@@ -1,0 +1,139 @@
+import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import type { AnswerBudget } from "../../answer-budget/answer-budget.ts";
+import { type Refusal, refusal } from "../../pipeline/refusal.ts";
+import type { SubscriptionHub } from "../../subscriptions/subscription-registry.ts";
+import type { Ending } from "./close-codes.ts";
+import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";
+import type { WebSocketSettings } from "./web-socket-settings.ts";
+
+/** A place among the key's connections: to be opened, or given back where the client has gone. */
+export type Admission = { open(wire: Wire): Session; giveBack(): void };
+
+export type Sockets = {
+  admit(key: FoundKey): Admission | Refusal;
+  count(): number;
+  /** How many sockets were closed by us, by why. */
+  ended(): ReadonlyMap<Ending, number>;
+  /** Closes every socket when what is under way on it is answered, at the latest after `timeoutMs`. */
+  stop(options: { timeoutMs: number }): Promise<void>;
+};
+
+/** Well within the second in which a revoked key must be out everywhere. */
+const keyCheckEveryMs = 400;
+
+type KeySockets = { admitted: number; sessions: Set<Session> };
+
+/** All WebSockets of this process, by their keys. */
+export function createSockets({
+  settings,
+  answerFrame,
+  isKeyOver,
+  hub,
+  answerBudget,
+  monotonicMs,
+}: {
+  settings: WebSocketSettings;
+  answerFrame: AnswerFrame;
+  /** Whether the key of this SHA-256 is known to open nothing any more. Mostly from memory; never rejects. */
+  isKeyOver: (keyHash: string) => Promise<boolean>;
+  hub: SubscriptionHub;
+  answerBudget: Pick<AnswerBudget, "open">;
+  monotonicMs: () => number;
+}): Sockets {
+  const byKey = new Map<string, KeySockets>();
+  const ended = new Map<Ending, number>();
+  let open = 0;
+  let isStopping = false;
+  let onClosed = () => {};
+
+  const checking = setInterval(() => {
+    for (const keyHash of byKey.keys()) void check(keyHash);
+  }, keyCheckEveryMs);
+  checking.unref();
+
+  async function check(keyHash: string): Promise<void> {
+    if (await isKeyOver(keyHash)) endSessions(byKey.get(keyHash)?.sessions ?? [], "keyEnded");
+  }
+
+  function endSessions(sessions: Iterable<Session>, ending: Ending): void {
+    for (const session of [...sessions]) session.end(ending);
+  }
+
+  function allSessions(): Session[] {
+    return [...byKey.values()].flatMap(({ sessions }) => [...sessions]);
+  }
+
+  function countEnding(ending: Ending): void {
+    ended.set(ending, (ended.get(ending) ?? 0) + 1);
+  }
+
+  function giveBack(keyHash: string, ofKey: KeySockets): void {
+    ofKey.admitted -= 1;
+    if (ofKey.admitted === 0) byKey.delete(keyHash);
+  }
+
+  function openSession(wire: Wire, { hash, id }: FoundKey, ofKey: KeySockets): Session {
+    const session = createSession({
+      wire,
+      keyHash: hash,
+      unread: answerBudget.open(id),
+      settings,
+      answerFrame,
+      hub,
+      monotonicMs,
+      onEnding: countEnding,
+    });
+    ofKey.sessions.add(session);
+    open += 1;
+    return {
+      ...session,
+      closed() {
+        if (!ofKey.sessions.delete(session)) return;
+        open -= 1;
+        giveBack(hash, ofKey);
+        session.closed();
+        onClosed();
+      },
+    };
+  }
+
+  return {
+    admit(key) {
+      const { hash } = key;
+      if (isStopping) return stoppingRefusal;
+      const ofKey = byKey.get(hash) ?? { admitted: 0, sessions: new Set<Session>() };
+      if (ofKey.admitted >= settings.connectionsPerKeyMax) return tooManyConnections(settings);
+      ofKey.admitted += 1;
+      byKey.set(hash, ofKey);
+      return { open: (wire) => openSession(wire, key, ofKey), giveBack: () => giveBack(hash, ofKey) };
+    },
+    count: () => open,
+    ended: () => ended,
+    async stop({ timeoutMs }) {
+      isStopping = true;
+      for (const session of allSessions()) session.stop();
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        onClosed = () => {
+          if (open > 0) return;
+          clearTimeout(timer);
+          resolve();
+        };
+        onClosed();
+      });
+      endSessions(allSessions(), "stopping");
+      clearInterval(checking);
+    },
+  };
+}
+
+const stoppingRefusal = refusal("service_unavailable", "The gateway stops; connect again", {
+  headers: { "Retry-After": "1" },
+});
+
+function tooManyConnections({ connectionsPerKeyMax }: WebSocketSettings): Refusal {
+  return refusal("rate_limited", `This API key has ${connectionsPerKeyMax} connections, as many as it may`, {
+    data: { connectionsPerKeyMax },
+    headers: { "Retry-After": "1" },
+  });
+}

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HeadNews } from "../upstream/head/head-tracker.ts";
+import type { AskChain } from "./ask-chain.ts";
+import { type Log, readBlockLogs } from "./logs/read-logs.ts";
+
+export type BlockLogs = {
+  /** The logs of this block are wanted. Blocks are delivered in the order in which they were added. */
+  add(head: HeadNews): void;
+  /** Forgets what is under way. */
+  clear(): void;
+};
+
+const retryMinMs = 50;
+const retryMaxMs = 1000;
+
+/**
+ * Asks for the logs of one block after the other, once each, whoever wants them; asks again until they are there. Where
+ * more than `blocksBehindMax` blocks wait, all are dropped and `onBehind` says so.
+ */
+export function createBlockLogs({
+  askChain,
+  blocksBehindMax,
+  deliver,
+  onBehind,
+}: {
+  askChain: AskChain;
+  blocksBehindMax: number;
+  /** What is left of it has to be dropped once `isOver`. */
+  deliver: (head: HeadNews, logs: readonly Log[], isOver: () => boolean) => Promise<void>;
+  onBehind: () => void;
+}): BlockLogs {
+  let waiting: HeadNews[] = [];
+  let asking = false;
+
+  async function work(): Promise<void> {
+    asking = true;
+    let retryMs = retryMinMs;
+    for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
+      const logs = await ask(head);
+      // Dropped meanwhile.
+      if (waiting[0] !== head) continue;
+      if (logs === undefined) {
+        await sleep(retryMs, undefined, { ref: false });
+        retryMs = Math.min(2 * retryMs, retryMaxMs);
+        continue;
+      }
+      retryMs = retryMinMs;
+      const isOver = () => waiting[0] !== head;
+      await deliver(head, logs, isOver);
+      if (!isOver()) waiting.shift();
+    }
+    asking = false;
+  }
+
+  async function ask({ hash, block }: HeadNews): Promise<Log[] | undefined> {
+    const answer = await askChain("eth_getLogs", [{ blockHash: hash }]);
+    return answer === undefined
+      ? undefined
+      : readBlockLogs(answer.result, { hash, logsBloom: block["logsBloom"] });
+  }
+
+  return {
+    add(head) {
+      if (waiting.length >= blocksBehindMax) {
+        waiting = [];
+        onBehind();
+        return;
+      }
+      waiting.push(head);
+      if (!asking) void work();
+    },
+    clear() {
+      waiting = [];
+    },
+  };
+}

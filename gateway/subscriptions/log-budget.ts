@@ -1,0 +1,62 @@
+import { type Refusal, refusal } from "../pipeline/refusal.ts";
+
+/** What subscriptions of logs may hold. A value is an address or a topic; one that names none counts as one value. */
+export type LogBudgetSettings = {
+  logSubscriptionsPerKeyMax: number;
+  logValuesPerKeyMax: number;
+  /** In the whole process. */
+  logValuesMax: number;
+};
+
+/** Counts subscriptions of logs and what they name, by key and in all. */
+export function createLogBudget({
+  logSubscriptionsPerKeyMax,
+  logValuesPerKeyMax,
+  logValuesMax,
+}: LogBudgetSettings) {
+  const keys = new Map<string, { subscriptions: number; values: number }>();
+  let valuesInAll = 0;
+
+  return {
+    values: () => valuesInAll,
+
+    /** Undefined where it was taken. */
+    take(keyId: string, values: number): Refusal | undefined {
+      const key = keys.get(keyId) ?? { subscriptions: 0, values: 0 };
+      if (key.subscriptions >= logSubscriptionsPerKeyMax) {
+        return refusal(
+          "rate_limited",
+          `This API key has ${logSubscriptionsPerKeyMax} subscriptions of logs, as many as it may; end one with eth_unsubscribe`,
+          { data: { logSubscriptionsPerKeyMax } },
+        );
+      }
+      if (key.values + values > logValuesPerKeyMax) {
+        return refusal(
+          "rate_limited",
+          `The subscriptions of this API key may name ${logValuesPerKeyMax} addresses and topics; end one with eth_unsubscribe`,
+          { data: { logValuesPerKeyMax } },
+        );
+      }
+      if (valuesInAll + values > logValuesMax) {
+        return refusal(
+          "service_unavailable",
+          "This gateway holds as many subscriptions of logs as it can; try again later, or name fewer addresses and topics",
+        );
+      }
+      key.subscriptions += 1;
+      key.values += values;
+      valuesInAll += values;
+      keys.set(keyId, key);
+      return undefined;
+    },
+
+    giveBack(keyId: string, values: number): void {
+      const key = keys.get(keyId);
+      if (key === undefined) return;
+      key.subscriptions -= 1;
+      key.values -= values;
+      valuesInAll -= values;
+      if (key.subscriptions === 0) keys.delete(keyId);
+    },
+  };
+}

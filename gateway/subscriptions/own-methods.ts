@@ -1,0 +1,28 @@
+import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { Filters } from "../filters/filters.ts";
+import type { Answer, CallToForward } from "../pipeline/call.ts";
+import type { Refusal } from "../pipeline/refusal.ts";
+import { answerSubscription, type FrameCaller } from "./answer-subscription.ts";
+import type { SubscriptionHub } from "./subscription-registry.ts";
+
+/** A call of a method that the gateway answers itself. */
+export type OwnCall = CallToForward & { isNotification: boolean };
+
+/** Answers by `rule.answeredBy`; `caller` is undefined over HTTP. Never rejects. */
+export type AnswerOwnMethod = (
+  call: OwnCall,
+  asker: { key: FoundKey; caller: FrameCaller | undefined },
+) => Promise<Answer | Refusal>;
+
+export function createOwnMethods({
+  filters,
+  hub,
+}: {
+  filters: Filters;
+  hub: SubscriptionHub;
+}): AnswerOwnMethod {
+  return async (call, { key, caller }) =>
+    call.rule.answeredBy === "filters"
+      ? filters.answer(call, key)
+      : answerSubscription(call, { hub, keyId: key.id, caller, isNotification: call.isNotification });
+}

@@ -1,0 +1,38 @@
+import { isRefusal, type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type LogCriteria, readLogCriteria } from "./logs/log-criteria.ts";
+
+/** What a subscriber wants to be told. */
+export type Wish =
+  | { kind: "newHeads" | "syncing" }
+  | { kind: "newPendingTransactions"; whole: boolean }
+  | { kind: "logs"; criteria: LogCriteria };
+
+export const wishKinds = ["newHeads", "logs", "newPendingTransactions", "syncing"] as const;
+
+/** Reads the parameters of `eth_subscribe`. What a kind does not know is refused: it would be taken for granted. */
+export function readWish(params: readonly unknown[]): Wish | Refusal {
+  const [kind, option = null, ...more] = params;
+  if (more.length > 0) return refusal("invalid_params", "eth_subscribe takes at most two parameters");
+  switch (kind) {
+    case "newHeads":
+    case "syncing":
+      return option === null ? { kind } : refusal("invalid_params", `${kind} takes no further parameter`);
+    case "newPendingTransactions":
+      return option === null || typeof option === "boolean"
+        ? { kind, whole: option === true }
+        : refusal("invalid_params", "newPendingTransactions takes true for whole transactions, or nothing");
+    case "logs":
+      return readLogsWish(option);
+    default:
+      return refusal("invalid_params", `The first parameter is one of ${wishKinds.join(", ")}`);
+  }
+}
+
+/** `fromBlock` and the like are ignored, as validators do: a subscription tells what comes. */
+function readLogsWish(option: unknown): Wish | Refusal {
+  if (typeof option !== "object" || Array.isArray(option)) {
+    return refusal("invalid_params", "logs takes an object with address and topics, or nothing");
+  }
+  const criteria = readLogCriteria({ ...option });
+  return isRefusal(criteria) ? criteria : { kind: "logs", criteria };
+}

@@ -1,0 +1,90 @@
+import type { CallToForward } from "../pipeline/call.ts";
+import { shownBlock } from "../pipeline/shown-block.ts";
+import type { HeadTracker } from "./head/head-tracker.ts";
+import { verdictOf } from "./pool/classify-response.ts";
+import { saysUnknownBlock } from "./pool/must-exist.ts";
+import { isStreamed, type WholeAnswer } from "./pool/pool-answer.ts";
+import type { Settle, SubmitOptions, ValidatorPool } from "./validator-pool.ts";
+
+type Asked = Parameters<Settle>[0];
+
+/** How long a question about a block above the head waits for its announcement. */
+const reachMsMax = 500;
+/** How long an answer that knows a later block waits for its announcement. */
+const shownMsMax = 100;
+/** Further above the head no number can be announced in that time: it is asked at once, as it is. */
+const aheadBlocksMax = 16;
+
+/** Questions and answers about blocks that are not announced yet. */
+export function createAhead({
+  head,
+  pool,
+}: {
+  head: Pick<HeadTracker, "announced" | "waitFor" | "lookSoon">;
+  pool: Pick<ValidatorPool, "submit">;
+}) {
+  function waitFor(number: bigint, timeoutMs: number): Promise<boolean> {
+    head.lookSoon();
+    return head.waitFor(number, timeoutMs);
+  }
+
+  /** Nearly all that is shown is announced: only what is not costs a promise. */
+  function isDoubtful(answer: Asked, call: CallToForward): boolean {
+    return isOfUnknownHash(answer, call) || isAbove(shownIn(answer, call));
+  }
+
+  function isAbove(shown: number | undefined): shown is number {
+    const announced = head.announced()?.number;
+    return shown !== undefined && announced !== undefined && shown > Number(announced);
+  }
+
+  async function hold(first: Asked, call: CallToForward, options: SubmitOptions): Promise<Asked> {
+    let answer = first;
+    const next = (head.announced()?.number ?? 0n) + 1n;
+    if (isOfUnknownHash(answer, call) && (await waitFor(next, reachMsMax))) {
+      answer = await new Promise<Asked>((resolve) => pool.submit(call, options, resolve));
+    }
+    const shown = shownIn(answer, call);
+    if (isAbove(shown)) await waitFor(BigInt(shown), shownMsMax);
+    return answer;
+  }
+
+  return {
+    /** Resolves when `number` is announced, or when waiting for it is over. */
+    async reach(number: number): Promise<void> {
+      const announced = head.announced()?.number;
+      if (announced === undefined || number - Number(announced) > aheadBlocksMax) return;
+      await waitFor(BigInt(number), reachMsMax);
+    },
+
+    /** Whether an answer to this call may know more than the head does, or less than the client. */
+    concerns({ rule, about }: CallToForward): boolean {
+      return rule.shows === undefined
+        ? about === "fixed" && rule.block !== undefined
+        : typeof about !== "number";
+    },
+
+    /** Asks such a call: its answer is held back until its block is announced, a hash that nobody knew asked for again. */
+    submit(call: CallToForward, options: SubmitOptions, settle: Settle): void {
+      pool.submit(call, options, (answer) => {
+        if (isDoubtful(answer, call)) void hold(answer, call, options).then(settle);
+        else settle(answer);
+      });
+    },
+  };
+}
+
+function shownIn(answer: Asked, { rule }: CallToForward): number | undefined {
+  return typeof answer === "string" || isStreamed(answer) ? undefined : shownBlock(answer, rule);
+}
+
+/**
+ * Nobody has the block with the hash that the call names: it may be above the head. A `null` says so only where the
+ * result is the block itself; otherwise the block may be there without what was asked for.
+ */
+function isOfUnknownHash(answer: Asked, { rule, about }: CallToForward): answer is WholeAnswer {
+  if (about !== "fixed" || rule.block === undefined) return false;
+  if (typeof answer === "string" || isStreamed(answer)) return false;
+  const verdict = verdictOf(answer);
+  return saysUnknownBlock(verdict) && (verdict.kind === "error" || rule.shows === "number");
+}

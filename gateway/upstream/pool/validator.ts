@@ -1,0 +1,209 @@
+import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
+import type { HttpTarget } from "../http/http-connection.ts";
+import {
+  type Connection,
+  type ConnectionEvents,
+  createConnection,
+  type FailureReason,
+  type Flight,
+} from "./connection.ts";
+import { createFairQueue, type FairQueue, lightTurns } from "./fair-queue.ts";
+import type { Health } from "./health.ts";
+import { createLatency, type Latency } from "./latency.ts";
+import { laneConnections, type PoolSettings } from "./pool-settings.ts";
+import { laneNames } from "./upstream-call.ts";
+
+/** One lane of one validator. */
+export type MemberLane = {
+  /** Its connections, and so its requests at once. */
+  readonly max: number;
+  connections: Connection[];
+  /** Those with nothing in flight; the one that was used last is used next, so that idle ones stay idle. */
+  free: Connection[];
+  /** Calls that are meant for this validator. */
+  readonly directed: FairQueue;
+  readonly latency: Latency;
+  /** Passed over, since others are many times faster. */
+  isSlow: boolean;
+  /** The last request was of a call that is meant for this validator. */
+  wasDirected: boolean;
+  /** Until then its late requests are asked of another without being counted as hedges. */
+  watchedUntilMs: number;
+};
+
+export type MemberStats = {
+  calls: number;
+  requests: number;
+  hedgedCalls: number;
+  /** Calls that had to be asked of another, by reason. */
+  failures: Record<FailureReason, number>;
+  /** Requests of each lane by length: up to 1, 2, 4, 8, … calls. */
+  arrayLengths: number[][];
+  longestArray: number;
+};
+
+/** One validator as the pool sees it. */
+export type Member = {
+  readonly index: number;
+  readonly bit: number;
+  /** Its name, the same in the configuration, metrics, logs, `/status` and the command line. */
+  readonly label: string;
+  /** Without credentials. */
+  readonly url: string;
+  readonly lanes: readonly MemberLane[];
+  readonly health: Health;
+  /** For its answers while they come in. */
+  readonly room: ReceiveRoom;
+  readonly stats: MemberStats;
+  /** When an answer was last complete, or a byte of a slow one came. */
+  progressAtMs: number;
+  /** Since when it has not been eligible, as the sweep sees it. */
+  behindSinceMs: number | undefined;
+  /** When it was last seen out of use or not of our chain. */
+  wasOutAtMs: number;
+  /** Requests in flight that were let through on trial. */
+  trialFlights: number;
+};
+
+export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
+
+export function createMember({
+  name,
+  url,
+  index,
+  settings,
+  health,
+  room,
+}: {
+  name: string;
+  url: string;
+  index: number;
+  settings: PoolSettings;
+  health: Health;
+  room: ReceiveRoom;
+}): Member {
+  const max = laneConnections(settings);
+  return {
+    index,
+    bit: 1 << index,
+    label: name,
+    url: withoutCredentials(url),
+    health,
+    room,
+    lanes: laneNames.map((lane) => ({
+      max: max[lane],
+      connections: [],
+      free: [],
+      directed: createFairQueue(lightTurns),
+      latency: createLatency(),
+      isSlow: false,
+      wasDirected: false,
+      watchedUntilMs: Number.NEGATIVE_INFINITY,
+    })),
+    stats: {
+      calls: 0,
+      requests: 0,
+      hedgedCalls: 0,
+      failures: { ...zeroFailures },
+      arrayLengths: laneNames.map(() => lengthBuckets.map(() => 0)),
+      longestArray: 0,
+    },
+    progressAtMs: Number.NEGATIVE_INFINITY,
+    behindSinceMs: undefined,
+    wasOutAtMs: Number.NEGATIVE_INFINITY,
+    trialFlights: 0,
+  };
+}
+
+const zeroFailures: Record<FailureReason, number> = {
+  connect: 0,
+  closed: 0,
+  timeout: 0,
+  hung: 0,
+  late: 0,
+  status: 0,
+  bad_answer: 0,
+  missing: 0,
+  array_refused: 0,
+  too_large: 0,
+  no_room: 0,
+  unwanted: 0,
+  behind: 0,
+  internal_error: 0,
+};
+
+/** Requests that count against the lane's share, abandoned ones too. */
+export function inFlight(lane: MemberLane): number {
+  return lane.connections.length - lane.free.length;
+}
+
+export function hasRoom(member: Member, lane: MemberLane): boolean {
+  if (member.health.state() === "trial" && member.trialFlights > 0) return false;
+  return lane.free.length > 0 || lane.connections.length < lane.max;
+}
+
+/** Requests that could be sent at once. */
+export function places(lane: MemberLane): number {
+  return lane.free.length + lane.max - lane.connections.length;
+}
+
+/** A free connection, new where none is left; the caller made sure that there is room. */
+export function takeConnection(lane: MemberLane, open: () => Connection): Connection {
+  const free = lane.free.pop();
+  if (free !== undefined) return free;
+  const opened = open();
+  lane.connections.push(opened);
+  return opened;
+}
+
+/** Ends a connection and frees its place. */
+export function dropConnection(lane: MemberLane, connection: Connection): void {
+  connection.destroy();
+  lane.connections = lane.connections.filter((other) => other !== connection);
+  lane.free = lane.free.filter((other) => other !== connection);
+}
+
+export function countRequest(stats: MemberStats, { lane, asks }: Flight): void {
+  stats.calls += asks.length;
+  stats.requests += 1;
+  if (asks.length > stats.longestArray) stats.longestArray = asks.length;
+  const counts = stats.arrayLengths[lane];
+  const bucket = lengthBuckets.findIndex((longest) => asks.length <= longest);
+  if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
+}
+
+/** How a validator is reached. User and password of its address become a header (RFC 7617). */
+export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): HttpTarget {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const headers = ["content-type", "application/json"];
+  if (username !== "" || password !== "") {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    headers.push("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
+  }
+  return { origin, path: pathname + search, headers, connectTimeoutMs: settings.connectTimeoutMs };
+}
+
+export function openConnection({
+  target,
+  settings,
+  room,
+  now,
+  events,
+}: {
+  target: HttpTarget;
+  settings: Pick<PoolSettings, "answerBytesMax" | "streamFromBytes">;
+  room: ReceiveRoom;
+  now: () => number;
+  events: ConnectionEvents;
+}): Connection {
+  const { answerBytesMax, streamFromBytes } = settings;
+  return createConnection({ target, answerBytesMax, streamFromBytes, room, now, events });
+}
+
+function withoutCredentials(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = "";
+  parsed.password = "";
+  parsed.search = "";
+  return parsed.href.replace(/\/$/, "");
+}

@@ -1,0 +1,204 @@
+import type { Redis, RedisOptions } from "ioredis";
+import { z } from "zod";
+import {
+  keyChangesChannel,
+  keyHistoryKey,
+  keyIdsKey,
+  keyLostKey,
+  keyVersionKey,
+} from "../redis/redis-keys.ts";
+import {
+  type KeyHistory,
+  type KeyLoss,
+  keyHistoryToText,
+  keyLoss,
+  parseKeyHistory,
+  parseLostKeys,
+} from "./key-history.ts";
+
+export type KeyChangeHandlers = {
+  /** The record of this key changed, or there is one now where there was none. */
+  onChange: (hash: string) => void;
+  /** The settings of this team changed, which concerns all keys of the team. */
+  onTeamChange: (team: string) => void;
+  /** Something may have changed unheard: whatever is remembered must be asked again before it is trusted. */
+  onVersionGap: () => void;
+  /**
+   * Keys that were there are missing: told at each look at Redis for as long as that is so, and once with `undefined`
+   * when it is over. `known` is what is missing.
+   */
+  onLoss?: (loss: KeyLoss | undefined, known: KeyHistory | undefined) => void;
+};
+
+export type KeyWatch = {
+  /**
+   * Number of the last change that was heard of. What `find` answers may be remembered only if this is the same before
+   * the question and after the answer: else a change may have passed it on the way, on the other connection.
+   */
+  version: () => number;
+  /** The keys that were there last, as far as none have gone missing since. */
+  known: () => KeyHistory | undefined;
+  /** What is missing now, by the last look. */
+  loss: () => KeyLoss | undefined;
+  /** Looks at Redis now, because something else seems to have gone missing. */
+  look: () => void;
+  /** Whether changes are heard at this moment. */
+  subscribed: () => boolean;
+  /** Ends the watch and its connection. */
+  stop: () => void;
+};
+
+const changeSchema = z.union([
+  z.object({ version: z.int(), hash: z.string() }),
+  z.object({ version: z.int(), team: z.string() }),
+  z.object({ version: z.int(), all: z.literal(true) }),
+]);
+
+const retryDelayMsMax = 1_000;
+
+/**
+ * Listens for changes to keys and teams until `stop`, on a connection of its own (RESP3) that reconnects by itself.
+ *
+ * A published message can be lost (a connection that broke, a full output buffer), so each carries the number of its
+ * change: one that is missing is noticed by the next message, or by comparing with Redis every `checkIntervalMs`.
+ * The comparison is sent on the same connection, where Redis keeps the order: whatever was published before its
+ * answer has arrived before it. It also proves that the connection is alive. After a lost connection a gap is reported
+ * in any case, because the Redis that answers now may be another one that has not seen every change (failover).
+ */
+export function watchKeys({
+  redis,
+  onChange,
+  onTeamChange,
+  onVersionGap,
+  onLoss = () => {},
+  checkIntervalMs = 2_000,
+  commandTimeoutMs = 1_000,
+}: KeyChangeHandlers & {
+  /** Where to connect to. */
+  redis: Redis;
+  checkIntervalMs?: number;
+  commandTimeoutMs?: number;
+}): KeyWatch {
+  let version = 0;
+  let subscribed = false;
+  let checking = false;
+  let checkAgain = false;
+  let known: KeyHistory | undefined;
+  let loss: KeyLoss | undefined;
+  let stopped = false;
+
+  const overrides: RedisOptions = {
+    connectionName: `${redis.options.connectionName ?? "tollgate"}-key-changes`,
+    protocol: 3,
+    lazyConnect: false,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: commandTimeoutMs,
+    retryStrategy: (attempt) => Math.min(20 * 2 ** attempt, retryDelayMsMax),
+  };
+  const connection = redis.duplicate(overrides);
+  // What follows an error is a close and a new attempt, and `subscribed` tells of it.
+  connection.on("error", () => {});
+  connection.on("close", () => {
+    subscribed = false;
+  });
+  connection.on("ready", () => void subscribe());
+  connection.on("message", (_channel, text) => hear(text));
+  const timer = setInterval(() => void check(), checkIntervalMs);
+  timer.unref();
+
+  async function subscribe() {
+    try {
+      await connection.subscribe(keyChangesChannel);
+      version = await readHistory();
+      subscribed = true;
+      onVersionGap();
+    } catch {
+      reconnect();
+    }
+  }
+
+  function hear(text: string) {
+    const change = readChange(text);
+    const next = change?.version === version + 1;
+    if (change !== undefined) version = change.version;
+    if (next && loss === undefined && known?.version === version - 1) known = { ...known, version };
+    if (change === undefined || !next || "all" in change) onVersionGap();
+    else if ("hash" in change) onChange(change.hash);
+    else onTeamChange(change.team);
+    // What is known of the keys must be what was there last, also where Redis is emptied a moment from now.
+    void check();
+  }
+
+  async function check() {
+    checkAgain = checking;
+    if (!subscribed || checking) return;
+    checking = true;
+    const before = version;
+    try {
+      const stored = await readHistory();
+      // A message that came right behind the answer may have been heard already: then it lies between the two.
+      if (stored < before || stored > version) {
+        version = stored;
+        onVersionGap();
+      }
+    } catch {
+      reconnect();
+    } finally {
+      checking = false;
+      if (checkAgain) void check();
+    }
+  }
+
+  /** Answers the version, after judging whether it is that of the keys that were there before. */
+  async function readHistory(): Promise<number> {
+    // A message that comes right behind the answer is heard before the answer is judged.
+    const knownBefore = known;
+    const [keys, [versionText, historyText, lostText]] = await Promise.all([
+      connection.hlen(keyIdsKey),
+      connection.mget(keyVersionKey, keyHistoryKey, keyLostKey),
+    ]);
+    const seen = { ...parseKeyHistory(versionText, historyText), keys };
+    const lost = parseLostKeys(lostText);
+    const before = loss;
+    loss = keyLoss({ known: knownBefore, lost, seen });
+    const missing = lost ?? known;
+    if (loss === undefined) known = known === knownBefore ? seen : { ...seen, version };
+    // Told to those that start later, and to the command line. It need not arrive: each look tries again.
+    else if (lost === undefined && missing !== undefined)
+      connection.set(keyLostKey, keyHistoryToText(missing), "NX").catch(() => {});
+    if (loss !== undefined || before !== undefined) onLoss(loss, missing);
+    return seen.version;
+  }
+
+  /** Begins anew after a failed command, whose answer could still come and be taken for a later one's. */
+  function reconnect() {
+    subscribed = false;
+    if (!stopped && connection.status === "ready") connection.disconnect(true);
+  }
+
+  return {
+    version: () => version,
+    known: () => known,
+    loss: () => loss,
+    look: () => void check(),
+    subscribed: () => subscribed,
+    stop() {
+      stopped = true;
+      subscribed = false;
+      clearInterval(timer);
+      connection.disconnect();
+    },
+  };
+}
+
+function readChange(text: string) {
+  try {
+    return changeSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { keccak256 } from "ethers";
+import type { AskChain } from "../../gateway/subscriptions/ask-chain.ts";
+import type { HeadNews } from "../../gateway/upstream/head/head-tracker.ts";
+
+export type ToldLog = { address: string; topics: string[] };
+export type ToldChain = ReturnType<typeof createToldChain>;
+
+/** A chain that is told by hand, for what is driven by heads: without sockets or validators. */
+export function createToldChain() {
+  let blocks: { news: HeadNews; logs: Record<string, unknown>[] }[] = [];
+  let epoch = 1;
+
+  function add(logs: readonly ToldLog[] = [], seed = ""): HeadNews {
+    const number = blocks.length;
+    const hash = hashOf(`${epoch} ${number} ${seed}`);
+    const parentHash = blocks.at(-1)?.news.hash ?? `0x${"0".repeat(64)}`;
+    const numberHex = `0x${number.toString(16)}`;
+    const block = { number: numberHex, hash, parentHash, logsBloom: bloomOf(logs) };
+    const news = { number: BigInt(number), hash, parentHash, block, numberHex, epoch, skipped: 0n };
+    const written = logs.map((log, index) => ({
+      logIndex: `0x${index.toString(16)}`,
+      blockNumber: numberHex,
+      blockHash: hash,
+      ...log,
+    }));
+    blocks.push({ news, logs: written });
+    return news;
+  }
+
+  /** What a validator with the whole chain answers. */
+  const ask: AskChain = async (method, [param]) => {
+    if (method === "eth_getBlockByNumber") return { result: blocks[Number(param)]?.news.block ?? null };
+    if (method !== "eth_getLogs") return undefined;
+    const { blockHash, fromBlock, toBlock, address, topics }: Readonly<Record<string, unknown>> = {
+      ...Object(param),
+    };
+    const found = blocks.filter(({ news }) =>
+      blockHash === undefined
+        ? news.number >= BigInt(String(fromBlock)) && news.number <= BigInt(String(toBlock))
+        : news.hash === blockHash,
+    );
+    const logs = found.flatMap((block) => block.logs);
+    return { result: logs.filter((log) => isAsked(log, { address, topics })) };
+  };
+
+  return {
+    add,
+    ask,
+    all: () => blocks.map(({ news }) => news),
+    hashes: () => blocks.map(({ news }) => news.hash),
+    /** Takes off all blocks above this number; those that follow differ. */
+    revert(number: number): void {
+      blocks = blocks.slice(0, number + 1);
+      epoch += 1;
+    },
+  };
+}
+
+/** Listeners as the head has them, told by hand. */
+export function createNewsDesk() {
+  const onHead = new Set<(head: HeadNews) => void>();
+  const onEpoch = new Set<(reason: string) => void>();
+  let head: HeadNews | undefined;
+  return {
+    upstream: {
+      onHead: (listener: (head: HeadNews) => void) => addTo(onHead, listener),
+      onEpoch: (listener: (reason: string) => void) => addTo(onEpoch, listener),
+      headNumber: () => head?.number,
+      ask: async () => "unavailable" as const,
+    },
+    tell(news: HeadNews): void {
+      head = news;
+      for (const listener of onHead) listener(news);
+    },
+    beginEpoch(): void {
+      head = undefined;
+      for (const listener of onEpoch) listener("a test");
+    },
+    listeners: () => onHead.size + onEpoch.size,
+  };
+}
+
+export const addressOf = (name: string) =>
+  `0x${createHash("sha256").update(name).digest("hex").slice(0, 40)}`;
+export const topicOf = (name: string) => hashOf(name);
+
+function hashOf(text: string): string {
+  return `0x${createHash("sha256").update(text).digest("hex")}`;
+}
+
+function addTo<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function isAsked(
+  log: Record<string, unknown>,
+  { address, topics }: { address: unknown; topics: unknown },
+): boolean {
+  const isOf = (wanted: unknown, value: unknown) =>
+    wanted === undefined ||
+    wanted === null ||
+    wanted === value ||
+    (Array.isArray(wanted) && wanted.includes(value));
+  const own = Array.isArray(log["topics"]) ? log["topics"] : [];
+  const wanted = Array.isArray(topics) ? topics : [];
+  return isOf(address, log["address"]) && wanted.every((one, place) => isOf(one, own[place]));
+}
+
+/** Written out again after the Yellow Paper, so that it is not the gateway's own reading. */
+function bloomOf(logs: readonly ToldLog[]): string {
+  let bloom = 0n;
+  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+    const digest = BigInt(keccak256(value));
+    for (const pair of [0n, 1n, 2n]) bloom |= 1n << ((digest >> (256n - 16n * (pair + 1n))) & 2047n);
+  }
+  return `0x${bloom.toString(16).padStart(512, "0")}`;
+}

@@ -1,0 +1,128 @@
+import { createMemory, type MemoryOptions, type Source } from "../../../gateway/cache/cache.ts";
+import type { Asked } from "../../../gateway/cache/in-flight-request.ts";
+import { readMethodTable } from "../../../gateway/methods/method-table.ts";
+import type { CallToForward } from "../../../gateway/pipeline/call.ts";
+import { atHead } from "../../../gateway/pipeline/stages/at-head.ts";
+import { ownWholeAnswer, type WholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
+import type { AnnouncedHead, AskOptions, Upstream } from "../../../gateway/upstream/upstream.ts";
+
+const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
+
+/** A memory over an upstream that answers when the test says so. */
+export function startMemory({
+  bytesMax = 1_000_000,
+  entryBytesMax = 100_000,
+}: {
+  bytesMax?: number;
+  entryBytesMax?: number;
+} = {}) {
+  let head: AnnouncedHead | undefined = headAt(1000);
+  let nowMs = 0;
+  const headListeners: (() => void)[] = [];
+  const epochListeners: (() => void)[] = [];
+  const asked: { call: CallToForward; options: AskOptions; answer: (answer: Asked) => void }[] = [];
+
+  const upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch"> = {
+    head: () => head,
+    submit: (call, options, answer) => void asked.push({ call, options, answer }),
+    onHead: (listener) => {
+      headListeners.push(() => listener(unused));
+      return () => {};
+    },
+    onEpoch: (listener) => {
+      epochListeners.push(() => listener("made anew"));
+      return () => {};
+    },
+  };
+  const memory = createMemory({
+    upstream,
+    settings: { bytesMax, entryBytesMax },
+    monotonicMs: () => nowMs,
+  });
+
+  return {
+    memory,
+    /** What reached the upstream and was not answered yet, oldest first. */
+    asked,
+    passTime(ms: number): void {
+      nowMs += ms;
+    },
+    moveHead(number: number): void {
+      head = headAt(number);
+      for (const listener of headListeners) listener();
+    },
+    newChain(): void {
+      head = undefined;
+      for (const listener of epochListeners) listener();
+    },
+    /** Asks as the stages do; `source` is set as soon as memory has decided. */
+    ask(method: string, params: readonly unknown[], changes: Partial<MemoryOptions> = {}) {
+      const rule = rules.get(method);
+      if (rule === undefined) throw new Error(`${method} has no line`);
+      const paramsText = cutFrom(body, JSON.stringify(params));
+      const call = atHead(
+        { idText: "1", kind: "forward", rule, paramsText },
+        { head, permissions: ["rpc", "explorer"] },
+      );
+      if (call.kind === "refused") throw new Error(call.refusal.message);
+      const told: { source?: Source } = {};
+      const note = (source: Source) => {
+        told.source = source;
+      };
+      let isThere = false;
+      const answer = new Promise<Asked>((resolve) => {
+        const options = { group: "k", mayStream: true, head, isFresh: false, note, ...changes };
+        memory.ask(call, options, (given) => {
+          isThere = true;
+          resolve(given);
+        });
+      });
+      return { source: told.source, answer, isThere };
+    },
+    /** Answers the oldest question and lets everybody hear of it. */
+    async reply(answer: Asked): Promise<void> {
+      const first = asked.shift();
+      if (first === undefined) throw new Error("nothing was asked");
+      first.answer(answer);
+      await settled();
+    },
+  };
+}
+
+/** As a validator that has the head gives it. */
+export function result(text: string, changes: Partial<WholeAnswer> = {}): WholeAnswer {
+  return { ...ownWholeAnswer(text), validator: "validator-3", wasAtHead: true, ...changes };
+}
+
+export function errorAnswer(code: number): WholeAnswer {
+  return { ...result("0"), afterId: `,"error":{"code":${code},"message":"no"}}` };
+}
+
+/** The text as a slice of a longer one, as it is cut from a body. */
+export function cutFrom(longer: string, text: string): string {
+  return Buffer.from(longer + text)
+    .toString("latin1")
+    .slice(longer.length);
+}
+
+const body = "x".repeat(20_000);
+
+/** Whatever follows from what has happened has happened too. */
+export async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+function headAt(number: number): AnnouncedHead {
+  const numberText = `"0x${number.toString(16)}"`;
+  return { number, bigNumber: BigInt(number), numberText, blockNumber: ownWholeAnswer(numberText) };
+}
+
+const unused = {
+  number: 0n,
+  hash: "",
+  parentHash: "",
+  block: {},
+  numberHex: "0x0",
+  epoch: 1,
+  skipped: 0n,
+};

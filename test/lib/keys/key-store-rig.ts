@@ -1,0 +1,72 @@
+import type { Redis } from "ioredis";
+import { pino } from "pino";
+import type { Test } from "tap";
+import type { KeySettings } from "../../../lib/keys/key-record.ts";
+import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
+import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
+import { type RedisUnderTest, startRedis } from "../../helpers/redis.ts";
+
+export type KeyRig = {
+  server: RedisUnderTest;
+  redis: Redis;
+  store: KeyStore;
+  /** One more connection, as another process would have. */
+  connect(): Promise<Redis>;
+};
+
+export const acmeKey: KeySettings = { team: "acme", label: "acme staging", permissions: ["rpc"], qa: false };
+
+/** A Redis of its own with the team `acme`, and a key store before it; all until the test ends. */
+export async function startKeyRig(
+  t: Test,
+  options: { now?: () => number; randomBytes?: (size: number) => Uint8Array } = {},
+): Promise<KeyRig> {
+  const server = await startRedis(t);
+  const connect = async () => {
+    const logger = pino({ level: "silent" });
+    const redis = createRedisClient({ url: server.url, name: "test", logger, commandTimeoutMs: 1_000 });
+    t.teardown(() => redis.disconnect());
+    await waitForRedis({ redis, logger });
+    return redis;
+  };
+  const redis = await connect();
+  const store = createKeyStore({ redis, ...options });
+  await store.setTeam({ name: "acme" });
+  return { server, redis, store, connect };
+}
+
+/** Makes a key, which a test relies on rather than tests. */
+export async function mustCreate(store: KeyStore, more: Partial<Parameters<KeyStore["create"]>[0]> = {}) {
+  const result = await store.create({ ...acmeKey, profile: "production", ...more });
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  return result;
+}
+
+export async function mustFind(store: KeyStore, hash: string): Promise<FoundKey> {
+  const found = await store.find(hash);
+  if (found === undefined) throw new Error("not found");
+  return found;
+}
+
+/** Everything that Redis holds, as text. */
+export async function dump(redis: Redis): Promise<string> {
+  const lines: string[] = [];
+  for (const key of (await redis.keys("*")).sort()) {
+    const value = (await redis.type(key)) === "hash" ? await redis.hgetall(key) : await redis.get(key);
+    lines.push(`${key} ${JSON.stringify(value, Object.keys(Object(value)).sort())}`);
+  }
+  return lines.join("\n");
+}
+
+/** Polls until a condition holds; rejects after `withinMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs = 5_000,
+): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await Promise.resolve(condition()).catch(() => false))) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,272 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Redis } from "ioredis";
+import t, { type Test } from "tap";
+import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
+import type { KeyWatch } from "../../../lib/keys/watch-keys.ts";
+import { keyChangesChannel, keyLostKey, keyRecordKey, keyVersionKey } from "../../../lib/redis/redis-keys.ts";
+import { acmeKey, mustCreate, startKeyRig, until } from "./key-store-rig.ts";
+
+type Watched = { watch: KeyWatch; heard: string[]; gaps: () => number };
+
+/** A watch that has subscribed; what it hears from then on. */
+async function startWatch(
+  t: Test,
+  store: KeyStore,
+  { checkIntervalMs = 60_000, commandTimeoutMs = 1_000 } = {},
+): Promise<Watched> {
+  const heard: string[] = [];
+  let gaps = 0;
+  const watch = store.watch({
+    onChange: (hash) => heard.push(hash),
+    onTeamChange: (team) => heard.push(team),
+    onVersionGap: () => {
+      gaps += 1;
+    },
+    checkIntervalMs,
+    commandTimeoutMs,
+  });
+  t.teardown(() => watch.stop());
+  await until(() => watch.subscribed(), "subscribed");
+  t.equal(gaps, 1, "what was read before the watch began is to be asked again");
+  return { watch, heard, gaps: () => gaps - 1 };
+}
+
+/** What the command line does, in a process of its own. Resolves with its standard output. */
+function runKeys(url: string, args: string[]): Promise<string> {
+  const script = fileURLToPath(new URL("../../../scripts/keys/main.ts", import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [script, ...args], {
+    env: { PATH: process.env["PATH"], REDIS_URL: url },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("close", (code) => (code === 0 ? resolve(output) : reject(new Error(`ended with ${code}`))));
+  });
+}
+
+/** The connection that a watch made for itself. */
+async function watchConnectionId(redis: Redis): Promise<number> {
+  const clients = String(await redis.client("LIST"));
+  const line = clients.split("\n").find((text) => text.includes("-key-changes"));
+  return Number(/id=(\d+)/.exec(line ?? "")?.[1]);
+}
+
+t.test("every kind of change is heard at once, in order, by key or by team, with no gap", async (t) => {
+  const { store, connect } = await startKeyRig(t);
+  const { watch, heard, gaps } = await startWatch(t, createKeyStore({ redis: await connect() }));
+  const before = watch.version();
+  const { key } = await mustCreate(store);
+  const rotated = await store.rotate({ id: key.id, overlapMs: 1_000 });
+  if (rotated.outcome !== "rotated") throw new Error(rotated.outcome);
+  await store.revoke(key.id);
+  await store.setTeam({ name: "acme", capPerMinute: 5 });
+  const expected = [key.hash, rotated.key.hash, key.hash, key.hash, "acme"];
+  await until(() => heard.length === expected.length, "all heard");
+  t.strictSame(heard, expected);
+  t.equal(watch.version() - before, expected.length);
+  t.equal(gaps(), 0);
+  await store.revoke(key.id);
+  await store.setTeam({ name: "acme", capPerMinute: 5 });
+  await mustCreate(store);
+  await until(() => heard.length > expected.length, "the next change");
+  t.equal(heard.length, expected.length + 1, "what changes nothing is not told");
+});
+
+t.test("seeding tells of each key that comes, changes or goes, and nothing of those that stay", async (t) => {
+  const { store, connect } = await startKeyRig(t);
+  const { heard, gaps } = await startWatch(t, createKeyStore({ redis: await connect() }));
+  const seed = { ...acmeKey, secret: "a-word-of-a-developer" };
+  await store.seed({ keys: [seed], profile: "development" });
+  await store.seed({ keys: [seed], profile: "development" });
+  await store.seed({ keys: [{ ...seed, limitPerMinute: 3 }], profile: "development" });
+  await store.seed({ keys: [], profile: "development" });
+  await until(() => heard.length === 3, "three changes");
+  t.equal(new Set(heard).size, 1);
+  t.equal(gaps(), 0);
+});
+
+t.test("a revocation by another process is heard within a second of it", async (t) => {
+  const { store, server } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const { heard } = await startWatch(t, store);
+  const revoked = runKeys(server.url, ["revoke", key.id]).then(() => performance.now());
+  await until(() => heard.includes(key.hash), "heard", 20_000);
+  const heardAtMs = performance.now();
+  const doneAtMs = await revoked;
+  // The process says that it is done after Redis has answered, so the change was before.
+  t.ok(heardAtMs - doneAtMs < 1_000, `${Math.round(heardAtMs - doneAtMs)} ms after the process ended`);
+  t.ok((await store.find(key.hash))?.revokedAtMs);
+});
+
+t.test("a revocation whose message was lost is noticed by comparing the version", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const { watch, heard, gaps } = await startWatch(t, store, { checkIntervalMs: 100 });
+  // All that the script does, but for the message.
+  await redis.hset(keyRecordKey(key.hash), "revokedAtMs", "1700000000000");
+  const version = await redis.incr(keyVersionKey);
+  const lostAtMs = performance.now();
+  await until(() => gaps() > 0, "gap");
+  t.ok(performance.now() - lostAtMs < 1_000);
+  t.equal(watch.version(), version);
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  t.equal(gaps(), 1, "a gap is told once");
+  t.strictSame(heard, []);
+});
+
+t.test("a lost message is noticed by the next message, before any comparison", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const { heard, gaps } = await startWatch(t, store);
+  await redis.incr(keyVersionKey);
+  await store.revoke(key.id);
+  await until(() => gaps() === 1, "gap");
+  t.strictSame(heard, []);
+  await store.setTeam({ name: "acme", capPerMinute: 5 });
+  await until(() => heard.length === 1, "in step again");
+  t.strictSame(heard, ["acme"]);
+});
+
+t.test("many changes while versions are compared all the time make no false gap", async (t) => {
+  const { store, redis, connect } = await startKeyRig(t);
+  const { watch, heard, gaps } = await startWatch(t, createKeyStore({ redis: await connect() }), {
+    checkIntervalMs: 1,
+  });
+  for (let round = 1; round <= 300; round += 1) await store.setTeam({ name: "acme", capPerMinute: round });
+  await until(() => heard.length === 300, "all heard");
+  t.equal(gaps(), 0);
+  t.equal(watch.loss(), undefined, "and no false loss");
+  t.equal(watch.known()?.version, watch.version());
+  t.equal(await redis.exists(keyLostKey), 0, "nor was one written down at any time");
+});
+
+t.test("a message that is none is a gap, not a crash", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { watch, gaps } = await startWatch(t, store);
+  for (const text of ["", "{", "null", '{"version":"1","hash":"a"}', '{"version":1}']) {
+    const before = gaps();
+    await redis.publish(keyChangesChannel, text);
+    await until(() => gaps() === before + 1, text);
+  }
+  t.ok(watch.subscribed());
+});
+
+t.test("a connection that breaks is made anew, with a gap for what may have passed", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { key } = await mustCreate(store);
+  const { watch, heard, gaps } = await startWatch(t, store);
+  await redis.client("KILL", "ID", await watchConnectionId(redis));
+  await store.revoke(key.id);
+  await until(() => gaps() === 1 && watch.subscribed(), "subscribed again", 1_000);
+  t.equal(watch.version(), Number(await redis.get(keyVersionKey)));
+  const before = heard.length;
+  await store.setTeam({ name: "acme", capPerMinute: 5 });
+  await until(() => heard.length === before + 1, "hears again");
+});
+
+t.test("a Redis that comes back empty counts on from a number never seen, and is a gap", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { watch, gaps } = await startWatch(t, store, { checkIntervalMs: 50 });
+  const before = watch.version();
+  await redis.flushall();
+  await until(() => gaps() === 1, "gap");
+  await store.setTeam({ name: "acme" });
+  await until(() => gaps() === 2, "another");
+  t.ok(watch.version() > before, `${watch.version()} after ${before}`);
+});
+
+t.test("Redis killed and started again: not subscribed meanwhile, and again by itself", async (t) => {
+  const { store, server } = await startKeyRig(t);
+  const { watch, heard, gaps } = await startWatch(t, store);
+  await server.kill();
+  await until(() => !watch.subscribed(), "lost");
+  await server.restart();
+  await until(() => watch.subscribed(), "subscribed again");
+  t.equal(gaps(), 1);
+  await until(() => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true), "changed");
+  await until(() => heard.includes("acme"), "hears again");
+});
+
+t.test("a Redis that hangs is noticed by the comparison, and heard again when it goes on", async (t) => {
+  const { store, server } = await startKeyRig(t);
+  const { watch, heard, gaps } = await startWatch(t, store, { checkIntervalMs: 50, commandTimeoutMs: 200 });
+  process.kill(server.pid, "SIGSTOP");
+  await until(() => !watch.subscribed(), "noticed", 1_000);
+  process.kill(server.pid, "SIGCONT");
+  await until(() => watch.subscribed(), "subscribed again");
+  t.ok(gaps() >= 1);
+  await until(() => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true), "changed");
+  await until(() => heard.includes("acme"), "hears again");
+});
+
+t.test("a watch that begins before Redis is there subscribes when it comes", async (t) => {
+  const { store, server } = await startKeyRig(t);
+  await server.kill();
+  let gaps = 0;
+  const nothing = () => {};
+  const watch = store.watch({
+    onChange: nothing,
+    onTeamChange: nothing,
+    onVersionGap: () => {
+      gaps += 1;
+    },
+  });
+  t.teardown(() => watch.stop());
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.notOk(watch.subscribed());
+  await server.restart();
+  await until(() => watch.subscribed(), "subscribed");
+  t.equal(gaps, 1);
+});
+
+t.test("a stopped watch hears nothing and leaves no connection", async (t) => {
+  const { store, redis } = await startKeyRig(t);
+  const { watch, heard } = await startWatch(t, store);
+  t.ok((await watchConnectionId(redis)) > 0);
+  watch.stop();
+  t.notOk(watch.subscribed());
+  let isGone = false;
+  while (!isGone) isGone = Number.isNaN(await watchConnectionId(redis));
+  await store.setTeam({ name: "acme", capPerMinute: 5 });
+  t.strictSame(heard, []);
+});
+
+t.test("what is remembered by the rule of version() is never older than what was heard", async (t) => {
+  const { store, connect } = await startKeyRig(t);
+  const reader = createKeyStore({ redis: await connect() });
+  const remembered = new Map<string, FoundKey | undefined>();
+  let heard = 0;
+  const watch = reader.watch({
+    onChange: (hash) => {
+      heard += 1;
+      remembered.delete(hash);
+    },
+    onTeamChange: () => {},
+    onVersionGap: () => remembered.clear(),
+  });
+  t.teardown(() => watch.stop());
+  await until(() => watch.subscribed(), "subscribed");
+  const races = 200;
+  let asked = 0;
+  for (let race = 0; race < races; race += 1) {
+    const { key } = await mustCreate(store);
+    const ask = async () => {
+      const before = watch.version();
+      const found = await reader.find(key.hash);
+      if (watch.version() === before) remembered.set(key.hash, found);
+      if (found?.revokedAtMs === undefined) asked += 1;
+    };
+    await Promise.all([ask(), store.revoke(key.id), ask()]);
+    await ask();
+  }
+  t.ok(asked > 0, `${asked} answers were from before the revocation`);
+  await until(() => heard === 2 * races, "all heard");
+  t.strictSame(
+    [...remembered.values()].filter((found) => found?.revokedAtMs === undefined),
+    [],
+  );
+});
