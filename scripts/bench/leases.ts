@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { createLimiter, type Limiter } from "../../gateway/limits/limiter.ts";
 import { createRedisClient, waitForRedis } from "../../lib/redis/redis-client.ts";
-import { freePort } from "../dev/free-port.ts";
+import { freePort } from "../processes/free-port.ts";
 
 /*
  * What limits cost and whether they hold, over three gateway processes and a Redis of its own:

@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { network } from "../../lib/network.ts";
+import { startAnvil } from "../processes/start-anvil.ts";
 import { createChainState } from "./chain-state.ts";
 import { keepChain } from "./keep-chain.ts";
 import type { Service } from "./service.ts";
-import { startAnvil } from "./start-anvil.ts";
 
 const endWithinMs = 1000;
 

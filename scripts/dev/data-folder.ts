@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { processIdentity } from "./process-identity.ts";
+import { processIdentity } from "../processes/process-identity.ts";
 
 /** anvil, or validators of Besu. */
 export type ChainKind = "anvil" | "besu";

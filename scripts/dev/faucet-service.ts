@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { type FaucetConfig, readFaucetConfig } from "../../faucet/config.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
+import { reachableUrl } from "../processes/reachable-url.ts";
 import { type ProcessDescription, processService } from "./process-service.ts";
-import { reachableUrl } from "./reachable-url.ts";
 import type { Service } from "./service.ts";
 
 const endWithinMs = 10_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningAnvil } from "../processes/start-anvil.ts";
 import type { ChainState } from "./chain-state.ts";
-import type { RunningAnvil } from "./start-anvil.ts";
 
 export type ChainKeeper = {
   /** Lets no more blocks be made, saves the chain a last time, and ends anvil. */

@@ -7,6 +7,7 @@ import { startWalletProxy } from "../../gateway/wallet-proxy/start-wallet-proxy.
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import { findBesu } from "../network/native/find-besu.ts";
+import { reachableUrl } from "../processes/reachable-url.ts";
 import { besuService } from "./besu-service.ts";
 import { chainService } from "./chain-service.ts";
 import { faucetService } from "./faucet-service.ts";
@@ -14,7 +15,6 @@ import { type DevOptions, readOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
 import { processService } from "./process-service.ts";
 import { proxyService } from "./proxy-service.ts";
-import { reachableUrl } from "./reachable-url.ts";
 import { redisServices } from "./redis-service.ts";
 import { runDev } from "./run-dev.ts";
 import type { Service } from "./service.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { reachableUrl } from "./reachable-url.ts";
-import { runChild } from "./run-child.ts";
+import { reachableUrl } from "../processes/reachable-url.ts";
+import { runChild } from "../processes/run-child.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
 /** A process of ours: `main` run with `--config FILE`, ready when its ops server says so. */

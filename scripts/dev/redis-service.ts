@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
-import { findRedis } from "./find-redis.ts";
+import { findRedis } from "../processes/find-redis.ts";
+import { askRedis, startRedis } from "../processes/start-redis.ts";
 import type { Service, ServiceContext, StartedService } from "./service.ts";
-import { askRedis, startRedis } from "./start-redis.ts";
 
 const endWithinMs = 2000;
 /** Packages that are being unpacked are better not broken off. */

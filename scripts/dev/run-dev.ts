@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { checkPorts } from "./check-ports.ts";
+import { checkPorts } from "../processes/check-ports.ts";
+import type { Child } from "../processes/run-child.ts";
+import { startParentWatch } from "../processes/watch-parent.ts";
 import { type ChainKind, openDataFolder } from "./data-folder.ts";
 import type { Output } from "./output.ts";
-import type { Child } from "./run-child.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
-import { startParentWatch } from "./watch-parent.ts";
 
 export type DevRun = {
   /** 0 when it was asked to stop, 1 when something could not be started or ended by itself. */

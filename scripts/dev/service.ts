@@ -1,6 +1,6 @@
-import type { NeededPort } from "./check-ports.ts";
+import type { NeededPort } from "../processes/check-ports.ts";
+import type { Child } from "../processes/run-child.ts";
 import type { DataFolder } from "./data-folder.ts";
-import type { Child } from "./run-child.ts";
 
 /** A line of the printed table. */
 export type ServiceRow = { name: string; address: string; data: string };

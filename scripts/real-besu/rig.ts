@@ -5,11 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { readManifest } from "../../genesis/manifest.ts";
-import { findRedis } from "../dev/find-redis.ts";
-import { freePort } from "../dev/free-port.ts";
-import { type Child, runChild } from "../dev/run-child.ts";
-import { startRedis } from "../dev/start-redis.ts";
 import { nativePorts } from "../network/native/besu-command.ts";
+import { findRedis } from "../processes/find-redis.ts";
+import { freePort } from "../processes/free-port.ts";
+import { type Child, runChild } from "../processes/run-child.ts";
+import { startRedis } from "../processes/start-redis.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const stopWithinMs = 20_000;

@@ -2,7 +2,7 @@ import { arch, platform } from "node:os";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { foundryProgram } from "../../scripts/dev/foundry-program.ts";
+import { foundryProgram } from "../../scripts/processes/foundry-program.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { tallyBytecode } from "./contract/tally.ts";
 import { memberAt } from "./member-at.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findProgram } from "../../scripts/dev/find-program.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
 import { cachedFolder } from "../helpers/cached-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import type { Teardown } from "../helpers/teardown.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { findProgram } from "../../scripts/dev/find-program.ts";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
 import type { DockerEnvironment, Prepared } from "./start-docker.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

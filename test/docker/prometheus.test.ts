@@ -4,9 +4,9 @@ import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
-import { findProgram } from "../../scripts/dev/find-program.ts";
 import { gatewayRegistry } from "../../scripts/docs/generated.ts";
 import { createNetworkMetrics } from "../../scripts/network/exporter/network-metrics.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findProgram } from "../../scripts/dev/find-program.ts";
-import { runChild } from "../../scripts/dev/run-child.ts";
-import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
+import { runChild } from "../../scripts/processes/run-child.ts";
+import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 import type { Teardown } from "../helpers/teardown.ts";
 
 /** What test/docker/prepare.sh makes. */

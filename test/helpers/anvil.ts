@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startAnvil as startNode } from "../../scripts/dev/start-anvil.ts";
-import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import { startAnvil as startNode } from "../../scripts/processes/start-anvil.ts";
+import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 import type { Teardown } from "./teardown.ts";
 
 export type AnvilUnderTest = {

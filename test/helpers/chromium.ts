@@ -1,6 +1,6 @@
 import { type Browser, chromium } from "playwright-core";
 import type { Test } from "tap";
-import { findProgram } from "../../scripts/dev/find-program.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
 
 /** Without a network of its own: a page under test is served on loopback, and nothing else may be asked. */
 const quietly = [

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import t from "tap";
-import { isFree } from "../../scripts/dev/free-port.ts";
+import { isFree } from "../../scripts/processes/free-port.ts";
 import { claimPortBlock, freePort } from "./free-port.ts";
 
 const helper = new URL("free-port.ts", import.meta.url).href;

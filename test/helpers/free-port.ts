@@ -1,7 +1,7 @@
-import { isFree, listenAlone } from "../../scripts/dev/free-port.ts";
+import { isFree, listenAlone } from "../../scripts/processes/free-port.ts";
 
 /**
- * Above what scripts/dev/free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from
+ * Above what scripts/processes/free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from
  * 32768): nobody else takes a port between the moment a test chooses it and the one its server listens, which is many
  * seconds where `npm start` brings up everything, nor while a server is down and starts again.
  */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram } from "../../scripts/dev/find-program.ts";
-import { type RunningRedis, startRedis as startServer } from "../../scripts/dev/start-redis.ts";
-import { startParentWatch } from "../../scripts/dev/watch-parent.ts";
+import { findProgram } from "../../scripts/processes/find-program.ts";
+import { type RunningRedis, startRedis as startServer } from "../../scripts/processes/start-redis.ts";
+import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 import { freePort } from "./free-port.ts";
 import type { Teardown } from "./teardown.ts";
 
@@ -24,7 +24,7 @@ const endWithinMs = 10_000;
 export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
   const program = await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] });
   if (program === undefined)
-    throw new Error("redis-server is not installed: sh scripts/dev/install-redis.sh");
+    throw new Error("redis-server is not installed: sh scripts/processes/install-redis.sh");
   const folder = await mkdtemp(join(tmpdir(), "tollgate-redis-"));
   const watch = await startParentWatch();
 

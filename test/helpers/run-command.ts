@@ -1,4 +1,4 @@
-import { runChild } from "../../scripts/dev/run-child.ts";
+import { runChild } from "../../scripts/processes/run-child.ts";
 import type { Teardown } from "./teardown.ts";
 
 export type CommandOutcome = {

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from "node:stream";
 import t from "tap";
 import { createOutput } from "../../scripts/dev/output.ts";
-import { readLines } from "../../scripts/dev/read-lines.ts";
+import { readLines } from "../../scripts/processes/read-lines.ts";
 
 t.test("the names before lines stand in one column, coloured only where that is asked for", async (t) => {
   for (const [coloured, expected] of [

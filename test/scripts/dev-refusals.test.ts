@@ -97,7 +97,7 @@ t.test("without any Redis, and no way to install one, it says what to type", asy
   const dev = await startDev(t, { folder: t.testdir(), env: { PATH: "" } });
   t.same(await dev.ended, { code: 1, signal: null });
   t.match(dev.printed(), "There is no redis-server or valkey-server on PATH.");
-  t.match(dev.printed(), "\n  Debian, Ubuntu   sudo sh scripts/dev/install-redis.sh\n");
+  t.match(dev.printed(), "\n  Debian, Ubuntu   sudo sh scripts/processes/install-redis.sh\n");
   t.match(dev.printed(), "\n  macOS            brew install redis\n");
 });
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { z } from "zod";
-import { processIdentity } from "../../scripts/dev/process-identity.ts";
+import { processIdentity } from "../../scripts/processes/process-identity.ts";
 import { freePort } from "../helpers/free-port.ts";
 
 export type DevPorts = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { checkPorts } from "../../scripts/dev/check-ports.ts";
+import { checkPorts } from "../../scripts/processes/check-ports.ts";
 import { type DevUnderTest, startDev, startedDev, stillRunning } from "./dev-rig.ts";
 
 t.setTimeout(120_000);

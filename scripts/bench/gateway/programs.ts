@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { findProgram } from "../../dev/find-program.ts";
+import { findProgram } from "../../processes/find-program.ts";
 import type { Contestant } from "./contestant.ts";
 
 export type Programs = {

@@ -1,5 +1,5 @@
-import { freePort } from "../../dev/free-port.ts";
-import type { Child } from "../../dev/run-child.ts";
+import { freePort } from "../../processes/free-port.ts";
+import type { Child } from "../../processes/run-child.ts";
 import { benchKeys, limitedKey } from "./bench-keys.ts";
 import type { Command, Contestant, Setup } from "./contestant.ts";
 import { post } from "./post.ts";

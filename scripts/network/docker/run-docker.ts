@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readLines } from "../../dev/read-lines.ts";
+import { readLines } from "../../processes/read-lines.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { enode, type Manifest } from "../../../genesis/manifest.ts";
 import { nativeFolder } from "../../../genesis/write-network.ts";
-import { checkPorts } from "../../dev/check-ports.ts";
+import { checkPorts } from "../../processes/check-ports.ts";
 import type { Nodes } from "../nodes.ts";
 import { besuArguments, besuEnvironment, loopback, nativePorts } from "./besu-command.ts";
 import { checkKeys } from "./check-keys.ts";

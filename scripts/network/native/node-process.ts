@@ -5,7 +5,7 @@ import { kill } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { processFile } from "../../../genesis/write-network.ts";
-import { processIdentity } from "../../dev/process-identity.ts";
+import { processIdentity } from "../../processes/process-identity.ts";
 
 /** A node's process that outlives the command which started it. */
 export type NodeProcess = {

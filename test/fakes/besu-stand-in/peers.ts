@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { readLines } from "../../../scripts/dev/read-lines.ts";
+import { readLines } from "../../../scripts/processes/read-lines.ts";
 
 export type Peers<Message> = {
   count(): number;

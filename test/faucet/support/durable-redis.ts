@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askRedis } from "../../../scripts/dev/start-redis.ts";
+import { askRedis } from "../../../scripts/processes/start-redis.ts";
 import { freePort } from "../../helpers/free-port.ts";
 import type { Teardown } from "../../helpers/teardown.ts";
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { processIdentity } from "../../../scripts/dev/process-identity.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
+import { processIdentity } from "../../../scripts/processes/process-identity.ts";
 import { makeNetwork, runningOf } from "./rig.ts";
 
 const main = fileURLToPath(new URL("../../../scripts/network/main.ts", import.meta.url));

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { z } from "zod";
 import { runGenesis } from "../../../genesis/run-genesis.ts";
-import { isFree } from "../../../scripts/dev/free-port.ts";
-import { processIdentity } from "../../../scripts/dev/process-identity.ts";
 import type { ProgressView } from "../../../scripts/network/output/progress-view.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
+import { isFree } from "../../../scripts/processes/free-port.ts";
+import { processIdentity } from "../../../scripts/processes/process-identity.ts";
 import { placeStandIn } from "../../fakes/besu-stand-in/place-stand-in.ts";
 import { claimPortBlock } from "../../helpers/free-port.ts";
 

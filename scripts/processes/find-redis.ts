@@ -67,14 +67,14 @@ const elsewhere = "or name a Redis that runs already: REDIS_URL=redis://127.0.0.
 
 const withPassword = `There is no redis-server or valkey-server on PATH. Type
 
-  sudo sh scripts/dev/install-redis.sh
+  sudo sh scripts/processes/install-redis.sh
 
 (which is apt-get install redis-server, without starting the package's own service) and npm start again;
 ${elsewhere}`;
 
 const withoutApt = `There is no redis-server or valkey-server on PATH. Install one,
 
-  Debian, Ubuntu   sudo sh scripts/dev/install-redis.sh
+  Debian, Ubuntu   sudo sh scripts/processes/install-redis.sh
   macOS            brew install redis
   Fedora           sudo dnf install valkey
   Alpine           sudo apk add valkey

@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { findProgram } from "../../scripts/dev/find-program.ts";
-import { findRedis } from "../../scripts/dev/find-redis.ts";
-import { findPortHolders, holdersByLsof } from "../../scripts/dev/port-holder.ts";
+import { findProgram } from "../../../scripts/processes/find-program.ts";
+import { findRedis } from "../../../scripts/processes/find-redis.ts";
+import { findPortHolders, holdersByLsof } from "../../../scripts/processes/port-holder.ts";
 
 t.test("who listens on a port", async (t) => {
   for (const host of ["127.0.0.1", "::1", "::"]) {
@@ -60,7 +60,7 @@ t.test("a Redis program", async (t) => {
     t.same(found, { program: join(folder, "bin/redis-server") });
     const calls = (await readFile(join(folder, "bin/calls"), "utf8")).split("\n");
     t.equal(calls[0], "-n true");
-    t.match(calls[1], /^-n \/bin\/sh .*\/scripts\/dev\/install-redis\.sh$/);
+    t.match(calls[1], /^-n \/bin\/sh .*\/scripts\/processes\/install-redis\.sh$/);
     t.match(lines, [/^apt-get: There is no redis-server/, "apt-get: Setting up"], "progress is shown");
   });
 
@@ -71,7 +71,7 @@ t.test("a Redis program", async (t) => {
     });
     for (const name of ["asking", "without"]) {
       const found = await findRedis({ env: { PATH: join(folder, name) }, isRoot: false, onLine });
-      t.match(found, { missing: "\n  sudo sh scripts/dev/install-redis.sh\n" });
+      t.match(found, { missing: "\n  sudo sh scripts/processes/install-redis.sh\n" });
     }
     t.equal(await readFile(join(folder, "asking/calls"), "utf8"), "-n true\n");
   });
@@ -80,7 +80,7 @@ t.test("a Redis program", async (t) => {
     const folder = await programs(t, { bin: { "apt-get": "", sudo: '[ "$2" = true ] || exit 100' } });
     const found = await findRedis({ env: { PATH: join(folder, "bin") }, isRoot: false, onLine });
     t.match(found, {
-      missing: /could not be installed \(exit code 100\)[\s\S]*sudo sh scripts\/dev\/install-redis\.sh/,
+      missing: /could not be installed \(exit code 100\)[\s\S]*sudo sh scripts\/processes\/install-redis\.sh/,
     });
   });
 });
