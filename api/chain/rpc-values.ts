@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/** Values of Ethereum JSON-RPC, checked and turned into ours. */
+
+/** A quantity that fits a number: a height, a nonce, a status. */
+export const quantity = z
+  .string()
+  .regex(/^0x[0-9a-f]{1,13}$/i)
+  .transform((text) => Number.parseInt(text, 16));
+
+export const hash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/i)
+  .toLowerCase();
+export const bytes = z
+  .string()
+  .regex(/^0x(?:[0-9a-f]{2})*$/i)
+  .toLowerCase();
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/i)
+  .toLowerCase();
