@@ -1,9 +1,18 @@
 import { dirname, resolve } from "node:path";
-import { isHexString, parseEther } from "ethers";
+import { isHexString } from "ethers";
 import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
-import { createClientAddress } from "../lib/http-service/client-address.ts";
-import { hostNames } from "../lib/http-service/own-host.ts";
+import {
+  bounded,
+  httpUrl,
+  logSettings,
+  port,
+  privateListener,
+  profile,
+  redisUrl,
+} from "../lib/config/schemas.ts";
+import { tokenAmount } from "../lib/config/token-amount.ts";
+import { addressRange } from "../lib/http-service/client-address.ts";
 import type { WalletSource } from "./wallet.ts";
 
 export type FaucetConfig = Omit<z.output<typeof configSchema>, "wallet"> & { wallet: WalletSource };
@@ -36,41 +45,9 @@ export function readFaucetConfig({
   };
 }
 
-const port = z.int("a port, 0 to 65535, was expected").min(0, "a port, 0 to 65535, was expected").max(65535);
-const bounded = (max: number) => z.int().min(1).max(max);
 const dayMs = 86_400_000;
 
-const url = (protocols: readonly string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    error: `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")} was expected`,
-  });
-const webAddress = url(["http:", "https:"]);
-
-/** An amount of tokens as a person writes it ("10", 0.5), in wei. */
-export const tokens = z.union([z.string(), z.number()]).transform((value, context) => {
-  try {
-    const wei = parseEther(String(value));
-    if (wei > 0n) return wei;
-  } catch {
-    // Said below.
-  }
-  context.addIssue("an amount of tokens above 0, with at most 18 decimals, was expected");
-  return z.NEVER;
-});
-
 const gweiInWei = 1_000_000_000n;
-
-const addressRange = z.string().refine(
-  (text) => {
-    try {
-      createClientAddress({ trustedProxies: [text] });
-      return true;
-    } catch {
-      return false;
-    }
-  },
-  { error: "an address or a CIDR range such as 10.0.0.0/8 was expected" },
-);
 
 const walletSchema = z.strictObject({
   keystoreFile: z.string().default(""),
@@ -82,33 +59,23 @@ const walletSchema = z.strictObject({
     .default(""),
 });
 
-/** A listener for machines, which answers to its own names only. */
-const listener = (defaultPort: number) =>
-  z
-    .strictObject({
-      host: z.string().default("127.0.0.1"),
-      port: port.default(defaultPort),
-      hosts: hostNames.default([]),
-    })
-    .prefault({});
-
 const configSchema = z
   .strictObject({
-    profile: z.enum(["development", "production"]).default("development"),
+    profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(4001),
-    private: listener(4002),
-    ops: listener(5001),
-    redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
+    private: privateListener(4002),
+    ops: privateListener(5001),
+    redis: redisUrl.default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(1000),
-    upstream: webAddress.default("http://127.0.0.1:8545"),
+    upstream: httpUrl.default("http://127.0.0.1:8545"),
     upstreamApiKey: z.string().default(""),
     upstreamTimeoutMs: bounded(60_000).default(5000),
     trustedProxies: z.array(addressRange).max(256).default([]),
     allowlistFile: z.string().default("faucet-allowlist.yaml"),
     allowlistPollMs: bounded(60_000).default(1000),
-    amount: tokens.prefault("10"),
-    lowBalance: tokens.prefault("1000"),
+    amount: tokenAmount.prefault("10"),
+    lowBalance: tokenAmount.prefault("1000"),
     limits: z
       .strictObject({
         perAddress: bounded(1000).default(1),
@@ -144,14 +111,9 @@ const configSchema = z
         maxFeePerGasWei: BigInt(maxFeePerGasGwei) * gweiInWei,
         maxPriorityFeePerGasWei: BigInt(maxPriorityFeePerGasGwei) * gweiInWei,
       })),
-    walletRpcUrl: webAddress.default("http://127.0.0.1:8541/"),
-    explorerUrl: z.literal("").or(webAddress).default(""),
-    log: z
-      .strictObject({
-        level: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-        format: z.enum(["json", "pretty"]).default("json"),
-      })
-      .prefault({}),
+    walletRpcUrl: httpUrl.default("http://127.0.0.1:8541/"),
+    explorerUrl: z.literal("").or(httpUrl).default(""),
+    log: logSettings,
   })
   .check(({ value, issues }) => {
     const { keystoreFile, developmentKey } = value.wallet;

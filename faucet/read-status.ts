@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { network } from "../lib/network.ts";
-import { faucetWalletKey } from "../lib/redis/redis-keys.ts";
+import { faucetWalletKey } from "../lib/redis/keys/faucet.ts";
 import type { AllowlistStore } from "./allowlist/allowlist-store.ts";
 import type { Admission } from "./claims/admission.ts";
 import type { FaucetConfig } from "./config.ts";

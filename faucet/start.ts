@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
+import { durabilityWarning } from "../lib/redis/durability.ts";
 import { waitForRedis } from "../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../lib/redis/redis-failure.ts";
 import { checkChain } from "./check-chain.ts";
-import { redisDoubt } from "./check-redis.ts";
 import { adoptChain } from "./claims/adopt-chain.ts";
 import type { PaymentStore } from "./claims/payment-store.ts";
 import type { FaucetConfig } from "./config.ts";
@@ -36,7 +36,7 @@ type Progress = {
   state: "starting" | "serving" | "stopping";
   payer: Payer | undefined;
   /** Why what Redis is told may be gone after a crash of it. */
-  redisDoubt: string | undefined;
+  durabilityWarning: string | undefined;
 };
 
 /**
@@ -65,7 +65,7 @@ export async function start(
 ): Promise<Faucet> {
   const parts = await createFaucetParts(config, { logger, redisNow });
   const { redis, rpc, chain, store, wallet } = parts;
-  const progress: Progress = { state: "starting", payer: undefined, redisDoubt: undefined };
+  const progress: Progress = { state: "starting", payer: undefined, durabilityWarning: undefined };
   const closers: (() => unknown)[] = [() => redis.disconnect(), () => rpc.stop()];
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
@@ -74,17 +74,17 @@ export async function start(
     const ops = await startOps({ config, parts, progress });
     closers.unshift(() => ops.stop());
     const genesisHash = await untilRedisAnswers({ redis, logger }, async () => {
-      progress.redisDoubt = await redisDoubt(redis);
+      progress.durabilityWarning = await durabilityWarning(redis);
       if (adopt) {
         const { recordsKeptMs } = config;
         logger.warn(await adoptChain({ redis, recordsKeptMs }), "the chain is adopted as it is");
       }
       return checkChain({ chain, store, wallet: wallet.address, logger });
     });
-    if (progress.redisDoubt !== undefined) {
+    if (progress.durabilityWarning !== undefined) {
       const level = config.profile === "production" ? "warn" : "info";
       logger[level](
-        { doubt: progress.redisDoubt },
+        { warning: progress.durabilityWarning },
         "after a crash of Redis, claims may be lost or paid twice",
       );
     }
@@ -134,7 +134,7 @@ function startOps({
       wallet: wallet.address,
       leader: progress.payer?.isLeader() ?? false,
       problems: reasons(),
-      redisDoubt: progress.redisDoubt ?? null,
+      durabilityWarning: progress.durabilityWarning ?? null,
     }),
   });
 }

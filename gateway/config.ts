@@ -1,8 +1,16 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
-import { createClientAddress } from "../lib/http-service/client-address.ts";
-import { hostNames } from "../lib/http-service/own-host.ts";
+import {
+  bounded,
+  httpUrl,
+  logSettings,
+  port,
+  privateListener,
+  profile,
+  redisUrl,
+} from "../lib/config/schemas.ts";
+import { addressRange } from "../lib/http-service/client-address.ts";
 import { checkApiKey } from "../lib/keys/api-key.ts";
 import { network } from "../lib/network.ts";
 import { answerSettingsSchema } from "./answer-budget/answer-settings.ts";
@@ -52,26 +60,7 @@ export function readGatewayConfig({
 
 const requestsPerMinuteDefault = { development: 100, production: 200 } as const;
 
-const port = z.int("a port, 0 to 65535, was expected").min(0, "a port, 0 to 65535, was expected").max(65535);
-const bounded = (max: number, min = 1) => z.int().min(min).max(max);
-const profileSchema = z.enum(["development", "production"]);
-
-const url = (protocols: readonly string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    error: `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")} was expected`,
-  });
-
 const genesisExpected = "a block's hash (0x and 64 hexadecimal digits) was expected, or nothing";
-const addressRangeExpected = "an address or a CIDR range such as 10.0.0.0/8 was expected";
-
-function isAddressRange(text: string): boolean {
-  try {
-    createClientAddress({ trustedProxies: [text] });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const keySchema = z.strictObject({
   label: z.string().min(1).max(120),
@@ -105,18 +94,12 @@ const heldBytes = bounded(64 * 1024 * mebibyte);
 
 const configSchema = z
   .strictObject({
-    profile: profileSchema.default("development"),
+    profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(8540),
-    ops: z
-      .strictObject({
-        host: z.string().default("127.0.0.1"),
-        port: port.default(9540),
-        hosts: hostNames.default([]),
-      })
-      .prefault({}),
+    ops: privateListener(9540),
     tls: tlsSchema.optional(),
-    redis: url(["redis:", "rediss:"]).default("redis://127.0.0.1:6379"),
+    redis: redisUrl.default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(250),
     upstreams: namedUpstreams({ min: 1, prefix: "validator" }),
     traceUpstreams: namedUpstreams({ min: 0, prefix: "trace-node" }).default([]),
@@ -126,18 +109,10 @@ const configSchema = z
       .union([z.literal(""), z.string().regex(/^0x[0-9a-fA-F]{64}$/, genesisExpected)])
       .default(""),
     blockTimeMs: bounded(600_000).default(2000),
-    trustedProxies: z.array(z.string().refine(isAddressRange, addressRangeExpected)).max(256).default([]),
-    faucetUrl: z
-      .literal("")
-      .or(url(["http:", "https:"]))
-      .default(""),
+    trustedProxies: z.array(addressRange).max(256).default([]),
+    faucetUrl: z.literal("").or(httpUrl).default(""),
     methodsFile: z.string().default("methods.yaml"),
-    log: z
-      .strictObject({
-        level: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-        format: z.enum(["json", "pretty"]).default("json"),
-      })
-      .prefault({}),
+    log: logSettings,
     limits: z
       .strictObject({
         requestsPerMinute: bounded(1_000_000_000).optional(),

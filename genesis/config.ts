@@ -1,6 +1,7 @@
 import { isAddress } from "ethers";
 import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
+import { bounded, fixedPort, httpUrl, profile } from "../lib/config/schemas.ts";
 import { network } from "../lib/network.ts";
 
 export type NetworkConfig = z.output<typeof configSchema>;
@@ -24,16 +25,6 @@ export function readNetworkConfig({
   return readConfig({ file, schema: configSchema, env, overrides });
 }
 
-const bounded = (min: number, max: number) => {
-  const expected = `a whole number from ${min} to ${max} was expected`;
-  return z.int(expected).min(min, expected).max(max, expected);
-};
-const port = bounded(1, 65_535);
-const url = z.url({
-  protocol: /^https?$/,
-  error: "an address that begins with http:// or https:// was expected",
-});
-
 const tokensMax = 1_000_000_000_000;
 const holder = (tokens: number) =>
   z
@@ -45,7 +36,7 @@ const holder = (tokens: number) =>
             "an account's address (0x and 40 hexadecimal digits, checksum right) was expected, or nothing",
         })
         .default(""),
-      tokens: bounded(0, tokensMax).default(tokens),
+      tokens: bounded(tokensMax, 0).default(tokens),
     })
     .prefault({});
 
@@ -59,15 +50,15 @@ const ipv4 = z
 const nodeSchema = z
   .strictObject({
     storage: z.enum(["forest", "bonsai"]).default("forest"),
-    httpConnectionsMax: bounded(1, 100_000).default(500),
-    webSocketConnectionsMax: bounded(1, 100_000).default(500),
-    httpBatchItemsMax: bounded(1, 100_000).default(1024),
-    callGasMax: bounded(21_000, 10_000_000_000).default(50_000_000),
-    logsRangeBlocksMax: bounded(1, 1_000_000).default(5000),
-    traceFilterBlocksMax: bounded(1, 1_000_000).default(1000),
-    blockSelectionPercent: bounded(1, 100).default(75),
+    httpConnectionsMax: bounded(100_000).default(500),
+    webSocketConnectionsMax: bounded(100_000).default(500),
+    httpBatchItemsMax: bounded(100_000).default(1024),
+    callGasMax: bounded(10_000_000_000, 21_000).default(50_000_000),
+    logsRangeBlocksMax: bounded(1_000_000).default(5000),
+    traceFilterBlocksMax: bounded(1_000_000).default(1000),
+    blockSelectionPercent: bounded(100).default(75),
     peerAllowlist: z.boolean().default(false),
-    javaMemoryMb: bounded(256, 65_536).default(1024),
+    javaMemoryMb: bounded(65_536, 256).default(1024),
     moreOptions: z
       .record(
         z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]*$/, "an option's name without -- was expected"),
@@ -79,55 +70,55 @@ const nodeSchema = z
 
 const configSchema = z
   .strictObject({
-    profile: z.enum(["development", "production"]).default("development"),
+    profile: profile.default("development"),
     // Without slashes at the end, which a shell's completion leaves there.
     folder: z
       .string()
       .regex(/[^/]/, "a folder's path was expected")
       .transform((text) => text.replace(/\/+$/, ""))
       .default("network"),
-    chainId: bounded(1, Number.MAX_SAFE_INTEGER).default(network.chainId),
+    chainId: bounded(Number.MAX_SAFE_INTEGER).default(network.chainId),
     consensus: z.enum(["ibft2", "qbft"]).default("ibft2"),
-    validators: bounded(1, validatorsMax).default(5),
-    blockSeconds: bounded(1, 600).default(network.blockTimeSeconds),
-    requestTimeoutSeconds: bounded(1, 3600).default(4),
-    epochBlocks: bounded(1, 1_000_000).default(30_000),
-    gasLimit: bounded(5000, 1_000_000_000).default(30_000_000),
+    validators: bounded(validatorsMax).default(5),
+    blockSeconds: bounded(600).default(network.blockTimeSeconds),
+    requestTimeoutSeconds: bounded(3600).default(4),
+    epochBlocks: bounded(1_000_000).default(30_000),
+    gasLimit: bounded(1_000_000_000, 5000).default(30_000_000),
     allocation: z
       .strictObject({
         treasury: holder(100_000_000),
         faucet: holder(10_000_000),
         developmentAccounts: z
-          .strictObject({ tokens: bounded(0, tokensMax).default(1_000_000) })
+          .strictObject({ tokens: bounded(tokensMax, 0).default(1_000_000) })
           .prefault({}),
       })
       .prefault({}),
     wallet: z
       .strictObject({
-        rpcUrl: url.default("http://127.0.0.1:8541/"),
-        explorerUrl: url.default("http://127.0.0.1:8541/explorer/"),
+        rpcUrl: httpUrl.default("http://127.0.0.1:8541/"),
+        explorerUrl: httpUrl.default("http://127.0.0.1:8541/explorer/"),
       })
       .prefault({}),
     node: nodeSchema,
     traceNode: z
       .strictObject({
         enabled: z.boolean().default(false),
-        javaMemoryMb: bounded(256, 65_536).default(2048),
+        javaMemoryMb: bounded(65_536, 256).default(2048),
       })
       .prefault({}),
     containers: z
       .strictObject({
         firstAddress: ipv4.default("172.28.84.11"),
-        peerPort: port.default(30_303),
-        httpPort: port.default(8545),
-        metricsPort: port.default(9545),
+        peerPort: fixedPort.default(30_303),
+        httpPort: fixedPort.default(8545),
+        metricsPort: fixedPort.default(9545),
       })
       .prefault({}),
-    native: z.strictObject({ portBase: bounded(1024, 65_000).default(8600) }).prefault({}),
+    native: z.strictObject({ portBase: bounded(65_000, 1024).default(8600) }).prefault({}),
     status: z
       .strictObject({
-        stalledAfterSeconds: bounded(1, 3600).default(10),
-        windowBlocks: bounded(1, 1000).default(100),
+        stalledAfterSeconds: bounded(3600).default(10),
+        windowBlocks: bounded(1000).default(100),
       })
       .prefault({}),
   })

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../lib/cli/command.ts";
 import { count, fields, json, table } from "../lib/cli/format.ts";
-import { tokens } from "../lib/config/tokens.ts";
+import { formatTokens } from "../lib/config/token-amount.ts";
 import type { GenesisCommand } from "./command.ts";
 import { type Inspection, inspectGenesis } from "./inspect/inspect-genesis.ts";
 
@@ -82,7 +82,7 @@ function accountTable(accounts: Inspection["accounts"]): string {
     ["ACCOUNT", "TOKENS", "CODE", ""],
     accounts.map(({ address, balanceWei, codeBytes, knownAs }) => [
       address,
-      tokens(balanceWei),
+      formatTokens(balanceWei),
       codeBytes === 0 ? "-" : `${codeBytes} bytes`,
       knownAs ?? "",
     ]),

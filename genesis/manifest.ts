@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { fixedPort } from "../lib/config/schemas.ts";
 
 /** What a network's folder says of itself, in network.json: for whoever runs it. */
 export type Manifest = z.output<typeof manifestSchema>;
@@ -9,16 +10,14 @@ export type NodePlace = Omit<Manifest["validators"][number], "address" | "nodeId
 
 export const manifestName = "network.json";
 
-const port = z.int().min(1).max(65_535);
-
 const nodeShape = {
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   nodeId: z.string().regex(/^[0-9a-f]{128}$/),
   /** Its address and ports as a container. */
   host: z.ipv4(),
-  peerPort: port,
-  httpPort: port,
-  metricsPort: port,
+  peerPort: fixedPort,
+  httpPort: fixedPort,
+  metricsPort: fixedPort,
 };
 
 const manifestSchema = z.strictObject({

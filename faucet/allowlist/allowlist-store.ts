@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { faucetAllowlistKey, faucetAllowlistVersionKey } from "../../lib/redis/redis-keys.ts";
+import { faucetAllowlistKey, faucetAllowlistVersionKey } from "../../lib/redis/keys/faucet.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import type { AllowlistEntry } from "./read-allowlist.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readConfig } from "../../lib/config/read-config.ts";
-import { tokens } from "../config.ts";
+import { tokenAmount } from "../../lib/config/token-amount.ts";
 import { readAddress } from "./claim-address.ts";
 
 export type AllowlistEntry = {
@@ -38,7 +38,7 @@ const allowlistSchema = z.strictObject({
       z.strictObject({
         address: addressSchema,
         label: z.string().min(1).max(labelCharsMax),
-        amount: tokens.optional(),
+        amount: tokenAmount.optional(),
       }),
     )
     .max(entriesMax)

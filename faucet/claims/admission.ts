@@ -9,7 +9,7 @@ import {
   faucetOpenKey,
   faucetPausedKey,
   faucetQueueKey,
-} from "../../lib/redis/redis-keys.ts";
+} from "../../lib/redis/keys/faucet.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { admitScript } from "./admission-script.ts";
 import { type Claim, parseClaim } from "./claim.ts";

@@ -9,7 +9,7 @@ import {
   faucetPaidKey,
   faucetQueueKey,
   faucetWalletKey,
-} from "../../lib/redis/redis-keys.ts";
+} from "../../lib/redis/keys/faucet.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import { parseClaim } from "./claim.ts";
 

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { faucetRefusalsKey } from "../../lib/redis/redis-keys.ts";
+import { faucetRefusalsKey } from "../../lib/redis/keys/faucet.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 import type { ClaimScope } from "./admission.ts";

@@ -20,7 +20,7 @@ const count = z
   .regex(/^\d+$/)
   .transform((text) => Number(text));
 
-/** The hash in Redis, as `lib/redis/redis-keys.ts` describes it. */
+/** The hash in Redis, as `lib/redis/keys/faucet.ts` describes it. */
 const claimSchema = z.object({
   id: z.string().regex(claimIdPattern),
   address: z.string(),

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { faucetPausedKey } from "../../lib/redis/redis-keys.ts";
+import { faucetPausedKey } from "../../lib/redis/keys/faucet.ts";
 
 /** The operators' switch, for all replicas: while it is set, no claim is taken and none that waits is signed. */
 export function createPause({ redis }: { redis: Redis }) {

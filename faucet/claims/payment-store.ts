@@ -10,7 +10,7 @@ import {
   faucetPausedKey,
   faucetQueueKey,
   faucetWalletKey,
-} from "../../lib/redis/redis-keys.ts";
+} from "../../lib/redis/keys/faucet.ts";
 import { runScript, type Script } from "../../lib/redis/run-script.ts";
 import { type Claim, isSigned, parseClaim, type SignedClaim } from "./claim.ts";
 import {

@@ -1,4 +1,4 @@
-import { tokens } from "../../lib/config/tokens.ts";
+import { formatTokens } from "../../lib/config/token-amount.ts";
 import { network, walletConfiguration } from "../../lib/network.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
@@ -187,7 +187,7 @@ function count(value: number): string {
 }
 
 function inTokens(wei: string): string {
-  return `${tokens(wei)} ${symbol}`;
+  return `${formatTokens(wei)} ${symbol}`;
 }
 
 /** A length of time in words: `24 hours`, `90 seconds`. */

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis/redis-keys.ts";
+import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { holdScript, releaseScript } from "../claims/payment-scripts.ts";
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-const bounded = (max: number, min = 1) => z.int().min(min).max(max);
+import { bounded } from "../../lib/config/schemas.ts";
 
 /** What answers may hold of a process's memory, each bound explained in `config/gateway.yaml`. */
 export const answerSettingsSchema = z.strictObject({

@@ -4,7 +4,7 @@ import { defineScript } from "../../lib/redis/run-script.ts";
  * A filter stands in the index as `<id>:<bytes of its criteria>`, so that what a key's filters hold is counted without
  * asking for each.
  *
- * KEYS[1] is the index of a key's filters, KEYS[2] one filter's row: one hash tag (lib/redis/redis-keys.ts). ARGV[1] is the
+ * KEYS[1] is the index of a key's filters, KEYS[2] one filter's row: one hash tag (lib/redis/keys/gateway.ts). ARGV[1] is the
  * filter's id, ARGV[2] how many milliseconds it lives after its last use. Time is Redis's own.
  */
 const opening = `

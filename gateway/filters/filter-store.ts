@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
-import { filterIndexKey, filterRowKey } from "../../lib/redis/redis-keys.ts";
+import { filterIndexKey, filterRowKey } from "../../lib/redis/keys/gateway.ts";
 import { runScript, type Script } from "../../lib/redis/run-script.ts";
 import { createScript, moveScript, readScript, removeScript } from "./filter-scripts.ts";
 

@@ -1,6 +1,6 @@
 /*
  * The two scripts that change budgets. KEYS[1] is the budget of a key, KEYS[2] that of its team: one hash tag. The
- * fields are described in lib/redis/redis-keys.ts.
+ * fields are described in lib/redis/keys/gateway.ts.
  *
  * ARGV[1] is empty: the time is Redis's own (TIME), so the clocks of gateways do not matter. Tests put a time there to
  * walk through many windows at once.

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Redis } from "ioredis";
-import { keyBudgetKey, limitsProbeKey, teamBudgetKey } from "../../lib/redis/redis-keys.ts";
+import { keyBudgetKey, limitsProbeKey, teamBudgetKey } from "../../lib/redis/keys/gateway.ts";
 import { giveBackScript, takeScript } from "./budget-scripts.ts";
 
 /** Whose clock the windows follow: production uses Redis's own; `caller` sends the time, for tests of many windows. */

@@ -4,7 +4,7 @@ import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { limitAddress } from "../../lib/http-service/client-address.ts";
-import { failuresKeyPrefix } from "../../lib/redis/redis-keys.ts";
+import { failuresKeyPrefix } from "../../lib/redis/keys/gateway.ts";
 import { createRate } from "./rate.ts";
 
 /** Blocked addresses remembered; the one not seen for longest is asked of Redis again at its next failure. */

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { keyBudgetKey, teamBudgetKey } from "../../lib/redis/redis-keys.ts";
+import { keyBudgetKey, teamBudgetKey } from "../../lib/redis/keys/gateway.ts";
 
 export type Usage = {
   /** Points taken in the window that runs now; those that a gateway holds in advance are among them. */

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis/redis-keys.ts";
+import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis/keys/gateway.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import type { CallToForward } from "../pipeline/call.ts";
 import { callFingerprint } from "./call-fingerprint.ts";

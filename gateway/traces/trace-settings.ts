@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { bounded } from "../../lib/config/schemas.ts";
 
 /** The bounds of traces: the section `traces` of the gateway's configuration. */
 export type TraceSettings = z.output<typeof traceSettingsSchema>;
-
-const bounded = (max: number, min = 1) => z.int().min(min).max(max);
 
 export const traceSettingsSchema = z.strictObject({
   /** Gas of what one trace runs: of its calls, of the transaction, of all blocks together. */

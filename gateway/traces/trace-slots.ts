@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis/redis-keys.ts";
+import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis/keys/gateway.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { giveSlot, takeSlot } from "./trace-scripts.ts";
 

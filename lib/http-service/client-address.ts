@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { z } from "zod";
 
 /** More hops than any real chain of proxies: what stands before them is not looked at. */
 const hopsMax = 32;
@@ -72,6 +73,20 @@ export function normalizeAddress(text: string): string | undefined {
   const mapped = mark === 0xffff && groups.slice(0, 5).every((group) => group === 0);
   if (mapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
   return formatGroups(groups);
+}
+
+/** A trusted proxy in a configuration. */
+export const addressRange = z.string().refine(isRange, {
+  error: "an address or a CIDR range such as 10.0.0.0/8 was expected",
+});
+
+function isRange(text: string): boolean {
+  try {
+    parseRanges([text]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseRanges(ranges: readonly string[]): BlockList {

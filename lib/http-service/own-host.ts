@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { z } from "zod";
 import { normalizeAddress } from "./client-address.ts";
 
 /** Whether the `Host` of a request means the server that it came to. */
@@ -25,23 +24,6 @@ export function createIsOwnHost({ hosts }: { hosts: readonly string[] }): IsOwnH
 const hostPattern = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/;
 /** As `normalizeAddress` spells them. */
 const loopback = /^(?:127\.\d+\.\d+\.\d+|(?:0+:){7}0*1)$/;
-
-/** Names in a configuration: a list, or one value with commas. */
-export const hostNames = z.preprocess(
-  (value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()) : value),
-  z
-    .array(z.string())
-    .transform((names) => names.filter((name) => name !== ""))
-    .pipe(
-      z
-        .array(
-          z.string().regex(/^(?:[a-zA-Z0-9_.-]{1,253}|\[[0-9a-fA-F:.]+\])$/, {
-            error: "a host's name without port, such as gateway or ops.example, was expected",
-          }),
-        )
-        .max(64),
-    ),
-);
 
 export const notOwnHost =
   "The Host is not this server's: use http://127.0.0.1 or http://localhost, or add the name to its configuration";

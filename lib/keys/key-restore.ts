@@ -7,7 +7,7 @@ import {
   keyRecordKey,
   keyTeamsKey,
   keyVersionKey,
-} from "../redis/redis-keys.ts";
+} from "../redis/keys/api-keys.ts";
 import { runScript } from "../redis/run-script.ts";
 import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";
 import { type KeyRecord, keyRecordToFields, type TeamSettings } from "./key-record.ts";

@@ -7,7 +7,7 @@ import {
   keyRecordKey,
   keyTeamsKey,
   keyVersionKey,
-} from "../redis/redis-keys.ts";
+} from "../redis/keys/api-keys.ts";
 import { runScript, type Script } from "../redis/run-script.ts";
 import { createApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
 import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";

@@ -6,7 +6,7 @@ import {
   keyRecordKey,
   keyTeamsKey,
   keyVersionKey,
-} from "../redis/redis-keys.ts";
+} from "../redis/keys/api-keys.ts";
 import { runScript } from "../redis/run-script.ts";
 import { checkApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
 import {

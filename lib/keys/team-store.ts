@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { keyChangesChannel, keyHistoryKey, keyTeamsKey, keyVersionKey } from "../redis/redis-keys.ts";
+import { keyChangesChannel, keyHistoryKey, keyTeamsKey, keyVersionKey } from "../redis/keys/api-keys.ts";
 import { runScript } from "../redis/run-script.ts";
 import {
   CorruptKeyRecordError,

@@ -6,7 +6,7 @@ import {
   keyIdsKey,
   keyLostKey,
   keyVersionKey,
-} from "../redis/redis-keys.ts";
+} from "../redis/keys/api-keys.ts";
 import {
   type KeyHistory,
   type KeyLoss,

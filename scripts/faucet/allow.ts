@@ -1,8 +1,8 @@
 import { addEntry } from "../../faucet/allowlist/edit-allowlist.ts";
 import { labelCharsMax } from "../../faucet/allowlist/read-allowlist.ts";
-import { tokens } from "../../faucet/config.ts";
 import { CommandError, textOf } from "../../lib/cli/command.ts";
 import { json } from "../../lib/cli/format.ts";
+import { tokenAmount } from "../../lib/config/token-amount.ts";
 import type { FaucetCommand } from "./command.ts";
 import { editAllowlist } from "./edit-file.ts";
 import { addressOf } from "./read-positional.ts";
@@ -24,7 +24,7 @@ export const allowCommand: FaucetCommand = {
       throw new CommandError(`--label: at most ${labelCharsMax} characters were expected.`, { exitCode: 2 });
     }
     const amount = textOf(values, "amount");
-    const wrong = amount === undefined ? undefined : tokens.safeParse(amount).error;
+    const wrong = amount === undefined ? undefined : tokenAmount.safeParse(amount).error;
     if (wrong !== undefined)
       throw new CommandError(`--amount: ${wrong.issues[0]?.message}.`, { exitCode: 2 });
     const entry = {

@@ -1,7 +1,7 @@
 import { formatEther } from "ethers";
 import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
 import { json, table } from "../../lib/cli/format.ts";
-import { tokens } from "../../lib/config/tokens.ts";
+import { formatTokens } from "../../lib/config/token-amount.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const listCommand: FaucetCommand = {
@@ -22,7 +22,7 @@ export const listCommand: FaucetCommand = {
       const listed = entries.map(({ wei, ...entry }) => ({ ...entry, amount: formatEther(wei) }));
       print(json({ entries: listed, inUse }));
     } else if (entries.length > 0) {
-      const rows = entries.map(({ address, label, wei }) => [address, label, tokens(wei)]);
+      const rows = entries.map(({ address, label, wei }) => [address, label, formatTokens(wei)]);
       print(table(["ADDRESS", "LABEL", "TOKENS"], rows));
     }
     if (inUse !== entries.length) {

@@ -1,8 +1,8 @@
 import { countClaims } from "../../faucet/claims/admission.ts";
 import { createStatusReader } from "../../faucet/read-status.ts";
 import { count, duration, fields, json } from "../../lib/cli/format.ts";
-import { tokens } from "../../lib/config/tokens.ts";
-import { faucetChainKey, faucetLeaderKey } from "../../lib/redis/redis-keys.ts";
+import { formatTokens } from "../../lib/config/token-amount.ts";
+import { faucetChainKey, faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
 import type { FaucetCommand } from "./command.ts";
 
 export const statusCommand: FaucetCommand = {
@@ -28,7 +28,7 @@ export const statusCommand: FaucetCommand = {
     }).read();
     if (asJson) return print(json({ ...status, paying: leader === 1 }));
     const { balance, isLow, symbol, claimsInWindow } = status;
-    const amount = (wei: string) => `${tokens(wei)} ${symbol}`;
+    const amount = (wei: string) => `${formatTokens(wei)} ${symbol}`;
     const claims = `${count(claimsInWindow)} of ${count(limits.overall)} in ${duration(limits.windowMs)}`;
     print(
       fields([

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CommandError, textOf, type Values } from "../../lib/cli/command.ts";
 import { didYouMean, nearest } from "../../lib/cli/nearest.ts";
+import { parseDuration } from "../../lib/config/duration.ts";
 import type { Profile } from "../../lib/keys/api-key.ts";
 import {
   permissions as allPermissions,
@@ -8,14 +9,13 @@ import {
   type Permission,
 } from "../../lib/keys/key-record.ts";
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const durationMsMax = 10 * 366 * 86_400_000;
 
 /** `90s`, `15m`, `24h`, `30d` or `0`, in milliseconds. */
 export function readDurationMs(name: string, text: string): number {
-  const match = /^(\d{1,9})(s|m|h|d)$/.exec(text);
-  const durationMs = text === "0" ? 0 : Number(match?.[1]) * (unitMs[match?.[2] ?? ""] ?? Number.NaN);
-  if (durationMs >= 0 && durationMs <= durationMsMax) return durationMs;
+  const durationMs = text === "0" ? 0 : parseDuration(text, ["s", "m", "h", "d"]);
+  const isUsable = durationMs !== undefined && Number.isInteger(durationMs) && durationMs <= durationMsMax;
+  if (isUsable) return durationMs;
   throw expected(name, "a length of time such as 30m, 24h or 30d (at most 10 years)", text);
 }
 

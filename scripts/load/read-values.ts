@@ -1,17 +1,16 @@
+import { parseDuration } from "../../lib/config/duration.ts";
 import type { Stage } from "./drive/arrivals.ts";
 
 /** A value of the command line, or what was expected instead of it. */
 export type Read<Value> = { value: Value } | { expected: string };
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const durationMsMax = 24 * 3_600_000;
 const ratePerSecondMax = 100_000;
 const stagesMax = 100;
 
 /** `250ms`, `1.5s`, `5m`, `2h`: longer than nothing, at most a day. */
 export function readDuration(text: string): Read<number> {
-  const match = /^(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h)$/.exec(text);
-  const lengthMs = Number(match?.[1]) * (unitMs[match?.[2] ?? ""] ?? Number.NaN);
+  const lengthMs = parseDuration(text, ["ms", "s", "m", "h"]) ?? 0;
   if (lengthMs > 0 && lengthMs <= durationMsMax) return { value: lengthMs };
   return { expected: "a length of time such as 50ms, 30s or 5m (at most 24h)" };
 }

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { keyBudgetKey } from "../../lib/redis/redis-keys.ts";
+import { keyBudgetKey } from "../../lib/redis/keys/gateway.ts";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import t from "tap";
 import { createClaimIds } from "../../faucet/claims/claim-ids.ts";
-import { faucetClaimKey, faucetLimitKey, faucetNonceKey } from "../../lib/redis/redis-keys.ts";
+import { faucetClaimKey, faucetLimitKey, faucetNonceKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { checkPayments } from "../soak/faucet-crash-checks.ts";

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
-import { faucetLimitKey } from "../../lib/redis/redis-keys.ts";
+import { faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { startCutProxy } from "./support/cut-proxy.ts";

@@ -33,7 +33,9 @@ t.test("a Redis that could forget is warned of; one that writes at once is not",
   await warned.stop();
   const quiet = await startFaucet(t, { redisUrl: durable.url, upstream: anvil.url });
   t.notOk(quiet.logLines.some((line) => line.includes("append-only")));
-  t.match(await fetch(`${quiet.opsUrl}/status`).then((response) => response.json()), { redisDoubt: null });
+  t.match(await fetch(`${quiet.opsUrl}/status`).then((response) => response.json()), {
+    durabilityWarning: null,
+  });
 });
 
 t.test("through the gateway a claim is its team's", async (t) => {

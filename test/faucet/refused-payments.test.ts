@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { errorTable } from "../../lib/errors.ts";
-import { faucetClaimKey, faucetLimitKey } from "../../lib/redis/redis-keys.ts";
+import { faucetClaimKey, faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { eventually } from "./support/eventually.ts";

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
-import { faucetPausedKey } from "../../lib/redis/redis-keys.ts";
+import { faucetPausedKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { randomAddress } from "./support/outside-wallet.ts";

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import t from "tap";
-import { faucetLeaderKey } from "../../lib/redis/redis-keys.ts";
+import { faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { startCutProxy } from "./support/cut-proxy.ts";

@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import t from "tap";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { createKeyStore } from "../../lib/keys/key-store.ts";
-import { keyVersionKey } from "../../lib/redis/redis-keys.ts";
+import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { keyVersionKey } from "../../lib/redis/redis-keys.ts";
+import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { faucetLimitKey } from "../../lib/redis/redis-keys.ts";
+import { faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import type { ChainPayment } from "../faucet/support/read-payments.ts";
 
 /* What must hold after a run of crashes, in words of what does not. */

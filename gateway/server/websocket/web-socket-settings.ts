@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-const bounded = (max: number) => z.int().min(1).max(max);
+import { bounded } from "../../../lib/config/schemas.ts";
 
 /** Limits of WebSockets, each explained in `config/gateway.yaml`. */
 export const webSocketSettingsSchema = z.strictObject({
@@ -14,7 +13,7 @@ export const webSocketSettingsSchema = z.strictObject({
   messageBytesMax: bounded(64 * 1024 * 1024).default(1024 * 1024),
   waitingBytesMax: bounded(1024 * 1024 * 1024).default(4 * 1024 * 1024),
   // The library counts in steps of four seconds, and takes no less than eight and no more than 960.
-  idleTimeoutSeconds: z.int().min(8).max(960).default(120),
+  idleTimeoutSeconds: bounded(960, 8).default(120),
 });
 
 export type WebSocketSettings = z.output<typeof webSocketSettingsSchema>;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { pendingSeenKey, pendingStreamKey } from "../../../lib/redis/redis-keys.ts";
+import { pendingSeenKey, pendingStreamKey } from "../../../lib/redis/keys/gateway.ts";
 import { defineScript, runScript } from "../../../lib/redis/run-script.ts";
 
 export type PendingTransactions = {

@@ -1,12 +1,11 @@
 import { z } from "zod";
+import { bounded } from "../../../lib/config/schemas.ts";
 
 /**
  * Every limit of the calls to validators. Counts are of one process; `connections` times `processes` is what a
  * validator sees.
  */
 export type PoolSettings = z.output<typeof poolSettingsSchema>;
-
-const bounded = (max: number, min = 1) => z.int().min(min).max(max);
 
 /** The section `forward` of the gateway's configuration. `poolSettingsSchema.parse({})` gives the defaults. */
 export const poolSettingsSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { readNetworkConfig } from "../../../genesis/config.ts";
 import { readManifest } from "../../../genesis/manifest.ts";
-import { hostNames } from "../../../lib/http-service/own-host.ts";
+import { hostNames } from "../../../lib/config/schemas.ts";
 import { start } from "./start.ts";
 
 /**

@@ -88,7 +88,7 @@ t.test("beside loopback an address passes only where the connection came to it",
 });
 
 t.test("the names are a list in the file, or stand with commas in the environment", async (t) => {
-  const file = (name: string) => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
+  const file = (name: string) => fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
   const gateway = (names: string) =>
     readGatewayConfig({ file: file("gateway.yaml"), env: { GATEWAY_OPS_HOSTS: names } }).ops.hosts;
   t.same(gateway(""), []);

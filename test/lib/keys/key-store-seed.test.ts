@@ -1,6 +1,6 @@
 import t from "tap";
 import { createApiKey, hashApiKey } from "../../../lib/keys/api-key.ts";
-import { keyVersionKey } from "../../../lib/redis/redis-keys.ts";
+import { keyVersionKey } from "../../../lib/redis/keys/api-keys.ts";
 import { dump, mustCreate, startKeyRig } from "./key-store-rig.ts";
 
 const core = {

@@ -4,7 +4,12 @@ import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
 import type { KeyWatch } from "../../../lib/keys/watch-keys.ts";
-import { keyChangesChannel, keyLostKey, keyRecordKey, keyVersionKey } from "../../../lib/redis/redis-keys.ts";
+import {
+  keyChangesChannel,
+  keyLostKey,
+  keyRecordKey,
+  keyVersionKey,
+} from "../../../lib/redis/keys/api-keys.ts";
 import { acmeKey, mustCreate, startKeyRig, until } from "./key-store-rig.ts";
 
 type Watched = { watch: KeyWatch; heard: string[]; gaps: () => number };

@@ -4,7 +4,7 @@ import { checkApiKey, hashApiKey } from "../../../lib/keys/api-key.ts";
 import { CorruptKeyRecordError } from "../../../lib/keys/key-record.ts";
 import { keyRefusal } from "../../../lib/keys/key-refusal.ts";
 import { createKeyStore, keysMax } from "../../../lib/keys/key-store.ts";
-import { keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../../../lib/redis/redis-keys.ts";
+import { keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../../../lib/redis/keys/api-keys.ts";
 import { acmeKey, dump, mustCreate, mustFind, startKeyRig } from "./key-store-rig.ts";
 
 const hourMs = 3_600_000;

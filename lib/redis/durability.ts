@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 
-/** Why what Redis is told may be gone after a crash of it; `undefined` where it is safe. */
-export async function redisDoubt(redis: Redis): Promise<string | undefined> {
+/** Why writes that Redis has confirmed may be gone after a crash of it; undefined where they are safe. */
+export async function durabilityWarning(redis: Redis): Promise<string | undefined> {
   const persistence = await redis.info("persistence").catch(() => "");
   if (persistence === "") return "whether Redis keeps an append-only file cannot be asked";
   if (!/^aof_enabled:1\r?$/m.test(persistence)) return "Redis keeps no append-only file (appendonly is off)";
