@@ -1,4 +1,4 @@
-import type { ByteText } from "../pipeline/call.ts";
+import type { ByteText } from "../json-rpc/answer.ts";
 
 /**
  * A long body: its pieces in order, one character a byte, and how many bytes they are. They are never joined, so that an

@@ -1,4 +1,4 @@
-import { type Refusal, refusal, tooManyOnTheirWay } from "../pipeline/refusal.ts";
+import { type Refusal, refusal, tooManyOnTheirWay } from "../json-rpc/refusal.ts";
 import type { Unanswered } from "../upstream/validator-pool.ts";
 import type { AnswerBound } from "./answer-budget.ts";
 

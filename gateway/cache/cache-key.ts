@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 
 /** What makes two calls the same question, once their parameters are written in one way. */
 export type Question = Pick<CallToForward, "rule" | "paramsText">;

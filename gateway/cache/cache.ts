@@ -1,4 +1,5 @@
-import type { ByteText, CallToForward } from "../pipeline/call.ts";
+import type { ByteText } from "../json-rpc/answer.ts";
+import type { CallToForward } from "../methods/call.ts";
 import { isStreamed, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
 import { hashQuestion, paramsCharsMax } from "./cache-key.ts";

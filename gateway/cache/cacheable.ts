@@ -1,5 +1,5 @@
-import type { CallToForward } from "../pipeline/call.ts";
-import { shownBlock } from "../pipeline/shown-block.ts";
+import type { CallToForward } from "../methods/call.ts";
+import { shownBlock } from "../methods/shown-block.ts";
 import { isStreamed, usualBeforeId, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead } from "../upstream/upstream.ts";
 import type { Asked } from "./in-flight-request.ts";

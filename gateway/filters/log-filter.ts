@@ -1,5 +1,5 @@
-import { isRefusal, type Refusal, refusal } from "../pipeline/refusal.ts";
-import { criteriaMembers, type LogCriteria, readLogCriteria } from "../subscriptions/logs/log-criteria.ts";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
+import { criteriaMembers, type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
 
 /** A filter of logs as it was made: `from` and `to` are undefined where it has no bound there. */
 export type LogFilter = {

@@ -1,5 +1,5 @@
+import { readBloom } from "../logs/log-bloom.ts";
 import type { AskChain } from "../subscriptions/ask-chain.ts";
-import { readBloom } from "../subscriptions/logs/log-bloom.ts";
 import type { HeadNews } from "../upstream/head/head-tracker.ts";
 import { readHash } from "../upstream/head/read-header.ts";
 import type { Upstream } from "../upstream/upstream.ts";

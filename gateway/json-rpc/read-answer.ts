@@ -1,4 +1,4 @@
-import type { Answer } from "../pipeline/call.ts";
+import type { Answer } from "./answer.ts";
 
 /**
  * Cuts a validator's response object around its id, so that the client's can be put there and every other byte stays.

@@ -1,6 +1,6 @@
 import { request } from "undici";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { Reply } from "../server/exchange.ts";
-import { type Refusal, refusal } from "./refusal.ts";
 
 export type FaucetClient = {
   /** Passes a claim on with the team in whose name it is made, and with what makes repeating it harmless. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { withCors } from "../server/cors.ts";
 import type { Reply } from "../server/exchange.ts";
 import { readOffer, type Subprotocol, type UpgradeHead } from "../server/websocket/read-offer.ts";
 import type { Admission, Sockets } from "../server/websocket/sockets.ts";
 import type { PipelineDependencies } from "./pipeline.ts";
-import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { answerProblem } from "./stages/answer.ts";
 import { authenticate, checkPermission } from "./stages/authenticate.ts";
 import { chargeRefusal } from "./stages/charge.ts";

@@ -1,5 +1,6 @@
-import { type Answer, type CallToForward, ownAnswer } from "../pipeline/call.ts";
-import { isRefusal, type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Answer, ownAnswer } from "../json-rpc/answer.ts";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
+import type { CallToForward } from "../methods/call.ts";
 import type { Subscriber, Subscription } from "./subscriber-list.ts";
 import type { SubscriptionHub } from "./subscription-registry.ts";
 

@@ -1,6 +1,6 @@
 import { travelsAs } from "../methods/block-parameter/block-range.ts";
+import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
-import type { CallToForward } from "../pipeline/call.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Log, readBlockLogs } from "../logs/read-logs.ts";
 import type { HeadNews } from "../upstream/head/head-tracker.ts";
 import type { AskChain } from "./ask-chain.ts";
-import { type Log, readBlockLogs } from "./logs/read-logs.ts";
 
 export type BlockLogs = {
   /** The logs of this block are wanted. Blocks are delivered in the order in which they were added. */

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** What subscriptions of logs may hold. A value is an address or a topic; one that names none counts as one value. */
 export type LogBudgetSettings = {

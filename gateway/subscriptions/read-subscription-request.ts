@@ -1,5 +1,5 @@
-import { isRefusal, type Refusal, refusal } from "../pipeline/refusal.ts";
-import { type LogCriteria, readLogCriteria } from "./logs/log-criteria.ts";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
+import { type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
 
 /** What a subscriber wants to be told. */
 export type Wish =

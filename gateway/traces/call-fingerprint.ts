@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalParams } from "../methods/block-parameter/canonical-params.ts";
 import { findParam, found } from "../methods/block-parameter/find-param.ts";
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 
 /**
  * What tells a call from another, whatever its key: 128 bits of SHA-256 of its method and its parameters in one writing,

@@ -1,8 +1,8 @@
 import type { Memory, MemoryOptions } from "../cache/cache.ts";
 import type { Asked } from "../cache/in-flight-request.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
+import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
-import type { CallToForward } from "../pipeline/call.ts";
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
 import { verdictOf } from "../upstream/pool/classify-response.ts";
 import { isStreamed } from "../upstream/pool/pool-answer.ts";
 import { tooMuchGas } from "./too-much-gas.ts";

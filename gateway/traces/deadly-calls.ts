@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis/keys/gateway.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 import { callFingerprint } from "./call-fingerprint.ts";
 import { noteDeadly, readDeadly } from "./trace-scripts.ts";
 import type { DeadlyCallSettings } from "./trace-settings.ts";

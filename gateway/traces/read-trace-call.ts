@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 
 /** What a call object may have; anything else could mean something to a validator that is not checked here. */

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** Tracers of Besu that hold little; a tracer in JavaScript is a program of the caller's. */
 const tracers: ReadonlySet<string> = new Set(["callTracer", "flatCallTracer", "4byteTracer"]);

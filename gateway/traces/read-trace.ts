@@ -1,7 +1,7 @@
 import { decodeRlp, Transaction } from "ethers";
+import type { ByteText } from "../json-rpc/answer.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { TraceKind } from "../methods/method-table.ts";
-import type { ByteText } from "../pipeline/call.ts";
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
 import { readTraceCall } from "./read-trace-call.ts";
 import { readTracerOptions, readTraceTypes } from "./read-trace-options.ts";
 import { tooMuchGas } from "./too-much-gas.ts";

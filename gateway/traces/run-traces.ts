@@ -1,4 +1,4 @@
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 import { isStreamed } from "../upstream/pool/pool-answer.ts";
 import type {
   Settle,

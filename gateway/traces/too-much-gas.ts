@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** The words for every trace beyond the bound. */
 export function tooMuchGas(gas: number, gasMax: number): Refusal {

@@ -1,5 +1,5 @@
-import type { CallToForward } from "../pipeline/call.ts";
-import { shownBlock } from "../pipeline/shown-block.ts";
+import type { CallToForward } from "../methods/call.ts";
+import { shownBlock } from "../methods/shown-block.ts";
 import type { HeadTracker } from "./head/head-tracker.ts";
 import { verdictOf } from "./pool/classify-response.ts";
 import { saysUnknownBlock } from "./pool/must-exist.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { GatewayConfig } from "../config.ts";
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 import type { DeadlyCalls } from "../traces/deadly-calls.ts";
 import { createRunTraces } from "../traces/run-traces.ts";
 import { registerTraceMetrics } from "../traces/trace-metrics.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createReceiveBudget, type ReceiveBudget } from "../answer-budget/receive-budget.ts";
-import type { CallToForward } from "../pipeline/call.ts";
+import type { CallToForward } from "../methods/call.ts";
 import type { NamedUpstream } from "./named-upstreams.ts";
 import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";

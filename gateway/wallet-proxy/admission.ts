@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Logger } from "pino";
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** Says why a request is not let in; undefined where it is. */
 export type Admission = (request: IncomingMessage) => Refusal | undefined;

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { createProxyServer } from "http-proxy";
 import type { Logger } from "pino";
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** Where requests go. */
 export type Target = {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errorTable } from "../../lib/errors.ts";
-import { type Refusal, rpcErrorText } from "../pipeline/refusal.ts";
+import { type Refusal, rpcErrorText } from "../json-rpc/refusal.ts";
 
 export type Reply = {
   status: number;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Refusal, refusal } from "../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** What the proxy answers a GET of a path with, by itself. */
 export type Page = { headers: Readonly<Record<string, string>>; body: string };

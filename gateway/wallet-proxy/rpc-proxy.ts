@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import { isRefusal, type Refusal, refusal } from "../pipeline/refusal.ts";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { createAdmission } from "./admission.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { createForwarder, type Target } from "./forwarder.ts";

@@ -1,6 +1,6 @@
-import type { About } from "../../pipeline/call.ts";
-import { type Refusal, refusal } from "../../pipeline/refusal.ts";
-import { logValuesMax, tooManyValues } from "../../subscriptions/logs/log-criteria.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
+import { logValuesMax, tooManyValues } from "../../logs/log-criteria.ts";
+import type { About } from "../call.ts";
 import type { MethodRule, Permission } from "../method-table.ts";
 
 /**

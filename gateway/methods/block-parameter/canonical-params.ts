@@ -1,4 +1,4 @@
-import type { ByteText } from "../../pipeline/call.ts";
+import type { ByteText } from "../../json-rpc/answer.ts";
 
 /** Longer ones are left as they are: looking at each byte would cost more than it can save. */
 const charsMax = 1024;

@@ -1,4 +1,4 @@
-import type { ByteText } from "../../pipeline/call.ts";
+import type { ByteText } from "../../json-rpc/answer.ts";
 
 /** Where `findParam` found it. One record for all: a new one for each call would be garbage for each call. */
 export const found = { start: 0, end: 0 };

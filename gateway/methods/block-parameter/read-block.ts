@@ -1,4 +1,4 @@
-import type { ByteText } from "../../pipeline/call.ts";
+import type { ByteText } from "../../json-rpc/answer.ts";
 
 /**
  * What a block parameter names: a number; "latest", which `safe` and `finalized` mean too where blocks are final at

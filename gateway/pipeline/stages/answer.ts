@@ -1,10 +1,11 @@
 import { errorTable } from "../../../lib/errors.ts";
 import { problemDocument, problemType } from "../../../lib/http-service/problem.ts";
 import type { PiecedBody } from "../../answer-budget/answer-chunks.ts";
+import type { Answer, ByteText } from "../../json-rpc/answer.ts";
+import { isRefusal, type Refusal, rpcErrorText } from "../../json-rpc/refusal.ts";
+import type { Call } from "../../methods/call.ts";
 import type { Reply, StreamedBody } from "../../server/exchange.ts";
 import type { StreamedAnswer } from "../../upstream/validator-pool.ts";
-import type { Answer, ByteText, Call } from "../call.ts";
-import { isRefusal, type Refusal, rpcErrorText } from "../refusal.ts";
 
 const json = "application/json";
 

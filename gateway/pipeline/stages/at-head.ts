@@ -3,8 +3,8 @@ import { checkBlockRange } from "../../methods/block-parameter/block-range.ts";
 import { canonicalParams } from "../../methods/block-parameter/canonical-params.ts";
 import { findParam, found } from "../../methods/block-parameter/find-param.ts";
 import { readBlock } from "../../methods/block-parameter/read-block.ts";
+import type { About, Call, CallToForward } from "../../methods/call.ts";
 import type { AnnouncedHead } from "../../upstream/upstream.ts";
-import type { About, Call, CallToForward } from "../call.ts";
 
 /**
  * When it is asked for: `latest`, `safe`, `finalized` and a missing parameter that means them become the number of

@@ -4,10 +4,10 @@ import type { Permission } from "../../../lib/keys/key-record.ts";
 import { keyRefusal } from "../../../lib/keys/key-refusal.ts";
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { FoundOrNot, KeyCache } from "../../auth/key-cache.ts";
+import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { FailureLimiter } from "../../limits/failure-limiter.ts";
 import type { Later } from "../../maybe-promise.ts";
 import type { Exchange } from "../../server/exchange.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
 
 const keyCharsMax = 200;
 

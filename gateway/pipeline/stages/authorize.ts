@@ -1,8 +1,8 @@
 import type { KeyRecord } from "../../../lib/keys/key-record.ts";
+import { refusal } from "../../json-rpc/refusal.ts";
 import type { ScannedCall } from "../../json-rpc/scan-result.ts";
+import type { Call } from "../../methods/call.ts";
 import type { MethodTable } from "../../methods/method-table.ts";
-import type { Call } from "../call.ts";
-import { refusal } from "../refusal.ts";
 
 /**
  * What may be asked: each call against the method table and the key's permissions. A call that may not pass is

@@ -1,6 +1,6 @@
+import type { Call } from "../../methods/call.ts";
 import { readTrace } from "../../traces/read-trace.ts";
 import type { TraceSettings } from "../../traces/trace-settings.ts";
-import type { Call } from "../call.ts";
 
 /** Holds what a trace brings along to its bounds, and writes its parameters anew. Other calls pass as they are. */
 export function boundTrace(call: Call, { bounds }: { bounds: TraceSettings }): Call {

@@ -1,10 +1,10 @@
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { ChargeResult } from "../../limits/budget.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { rateLimitHeaders } from "../../limits/rate-limit-headers.ts";
 import type { Later } from "../../maybe-promise.ts";
-import type { Call } from "../call.ts";
-import { type Refusal, refusal } from "../refusal.ts";
+import type { Call } from "../../methods/call.ts";
 
 export type Charged = {
   calls: readonly Call[];

@@ -1,6 +1,6 @@
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { RequestHead } from "../../server/exchange.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * Whether pages of this origin may use the key: its own list says so, else its team's, else any may. Only browsers send

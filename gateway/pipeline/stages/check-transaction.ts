@@ -1,6 +1,6 @@
+import { refusal } from "../../json-rpc/refusal.ts";
+import type { Call } from "../../methods/call.ts";
 import { rawTransactionHex } from "../../upstream/pool/raw-transaction.ts";
-import type { Call } from "../call.ts";
-import { refusal } from "../refusal.ts";
 
 /** EIP-4844. Its bytes begin with this. */
 const blobType = "03";

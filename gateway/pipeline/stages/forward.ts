@@ -2,13 +2,14 @@ import { type AnswerBudget, type AnswerHold, uncountedBytesMax } from "../../ans
 import { boundRefusals, unmetRefusals } from "../../answer-budget/bound-refusals.ts";
 import type { Memory, MemoryOptions, Source } from "../../cache/cache.ts";
 import type { Asked } from "../../cache/in-flight-request.ts";
-import type { OwnCall } from "../../subscriptions/own-methods.ts";
+import type { Answer } from "../../json-rpc/answer.ts";
+import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
+import type { Call } from "../../methods/call.ts";
 import type { CheckTraceGas } from "../../traces/create-trace-gas.ts";
 import type { DeadlyCalls } from "../../traces/deadly-calls.ts";
 import type { StreamedAnswer, Unanswered } from "../../upstream/validator-pool.ts";
-import type { Answer, Call } from "../call.ts";
+import type { OwnCall } from "../own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";
-import { isRefusal, type Refusal, refusal } from "../refusal.ts";
 
 export type Outcome = Answer | StreamedAnswer | Refusal;
 

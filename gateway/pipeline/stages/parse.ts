@@ -1,7 +1,7 @@
 import type { GatewayLimits } from "../../config.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import { scanRequest } from "../../json-rpc/scan.ts";
 import type { ScannedCall } from "../../json-rpc/scan-result.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /** A JSON-RPC request as it was sent: one call or a batch. */
 export type ParsedRequest = { isBatch: boolean; calls: readonly ScannedCall[] };

@@ -1,5 +1,5 @@
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { BodyLimits, BodyRead, Exchange, RequestHead } from "../../server/exchange.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * Reads the body of a request whose head is good and whose key is known, to its end; nothing is done with a body that was

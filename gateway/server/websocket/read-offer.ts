@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { RequestHead } from "../exchange.ts";
 
 /** What the head of an upgrade says besides what every request's head does. */

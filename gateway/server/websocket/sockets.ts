@@ -1,6 +1,6 @@
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { AnswerBudget } from "../../answer-budget/answer-budget.ts";
-import { type Refusal, refusal } from "../../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { SubscriptionHub } from "../../subscriptions/subscription-registry.ts";
 import type { Ending } from "./close-codes.ts";
 import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";

@@ -1,5 +1,5 @@
+import type { ByteText } from "../../json-rpc/answer.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
-import type { ByteText } from "../../pipeline/call.ts";
 import type { Verdict } from "./classify-response.ts";
 
 /** How Besu and anvil say that they do not have a block, or its state. */

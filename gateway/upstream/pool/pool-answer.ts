@@ -1,4 +1,4 @@
-import { type Answer, type ByteText, ownAnswer } from "../../pipeline/call.ts";
+import { type Answer, type ByteText, ownAnswer } from "../../json-rpc/answer.ts";
 
 /** A validator's whole answer. */
 export type WholeAnswer = Answer & {

@@ -1,5 +1,5 @@
+import type { ByteText } from "../../json-rpc/answer.ts";
 import { findParam, found } from "../../methods/block-parameter/find-param.ts";
-import type { ByteText } from "../../pipeline/call.ts";
 
 /**
  * The hex digits of the first of the parameters of `eth_sendRawTransaction`, as far as they are some. Undefined where it is

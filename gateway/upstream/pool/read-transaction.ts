@@ -1,6 +1,6 @@
 import { keccak256 } from "../../../lib/chain/keccak256.ts";
 import { hasLowS, recoverAddress } from "../../../lib/chain/recover-address.ts";
-import type { ByteText } from "../../pipeline/call.ts";
+import type { ByteText } from "../../json-rpc/answer.ts";
 import { rawTransactionHex } from "./raw-transaction.ts";
 import { type RlpItem, readRlpList, rlpListPrefix } from "./rlp-list.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import type { CallToForward } from "../../methods/call.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
-import type { CallToForward } from "../../pipeline/call.ts";
 import type { AskInTurn } from "./ask-in-turn.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import { verdictOf } from "./classify-response.ts";

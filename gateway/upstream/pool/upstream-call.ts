@@ -1,5 +1,5 @@
+import type { ByteText } from "../../json-rpc/answer.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
-import type { ByteText } from "../../pipeline/call.ts";
 import type { GroupCount } from "./group-counts.ts";
 import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
 

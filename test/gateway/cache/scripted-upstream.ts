@@ -1,7 +1,7 @@
 import { createMemory, type MemoryOptions, type Source } from "../../../gateway/cache/cache.ts";
 import type { Asked } from "../../../gateway/cache/in-flight-request.ts";
+import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
-import type { CallToForward } from "../../../gateway/pipeline/call.ts";
 import { atHead } from "../../../gateway/pipeline/stages/at-head.ts";
 import { ownWholeAnswer, type WholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, AskOptions, Upstream } from "../../../gateway/upstream/upstream.ts";

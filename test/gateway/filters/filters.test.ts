@@ -6,8 +6,8 @@ import { answerSettingsSchema } from "../../../gateway/answer-budget/answer-sett
 import { createFilterStore } from "../../../gateway/filters/filter-store.ts";
 import { createFilters } from "../../../gateway/filters/filters.ts";
 import { createRecentBlocks } from "../../../gateway/filters/recent-blocks.ts";
+import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
-import type { CallToForward } from "../../../gateway/pipeline/call.ts";
 import { createPendingTransactions } from "../../../gateway/subscriptions/pending/pending-transactions.ts";
 import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
 import type { FoundKey } from "../../../lib/keys/key-store.ts";

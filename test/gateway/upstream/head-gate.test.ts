@@ -1,6 +1,6 @@
 import t from "tap";
+import type { About, CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
-import type { About, CallToForward } from "../../../gateway/pipeline/call.ts";
 import { createAhead } from "../../../gateway/upstream/head-gate.ts";
 import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
 import type { StreamedAnswer, Unanswered, WholeAnswer } from "../../../gateway/upstream/validator-pool.ts";

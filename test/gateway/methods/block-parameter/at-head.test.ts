@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
+import type { About, Call } from "../../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
-import type { About, Call } from "../../../../gateway/pipeline/call.ts";
 import { atHead } from "../../../../gateway/pipeline/stages/at-head.ts";
 import { ownWholeAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import type { AnnouncedHead } from "../../../../gateway/upstream/upstream.ts";

@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Test } from "tap";
 import type { z } from "zod";
+import type { CallToForward } from "../../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
-import type { CallToForward } from "../../../../gateway/pipeline/call.ts";
 import { isStreamed } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import { poolSettingsSchema } from "../../../../gateway/upstream/pool/pool-settings.ts";
 import {

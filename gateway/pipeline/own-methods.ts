@@ -1,9 +1,10 @@
 import type { FoundKey } from "../../lib/keys/key-store.ts";
 import type { Filters } from "../filters/filters.ts";
-import type { Answer, CallToForward } from "../pipeline/call.ts";
-import type { Refusal } from "../pipeline/refusal.ts";
-import { answerSubscription, type FrameCaller } from "./answer-subscription.ts";
-import type { SubscriptionHub } from "./subscription-registry.ts";
+import type { Answer } from "../json-rpc/answer.ts";
+import type { Refusal } from "../json-rpc/refusal.ts";
+import type { CallToForward } from "../methods/call.ts";
+import { answerSubscription, type FrameCaller } from "../subscriptions/answer-subscription.ts";
+import type { SubscriptionHub } from "../subscriptions/subscription-registry.ts";
 
 /** A call of a method that the gateway answers itself. */
 export type OwnCall = CallToForward & { isNotification: boolean };

@@ -1,5 +1,5 @@
 import t from "tap";
-import { isRefusal } from "../../../gateway/pipeline/refusal.ts";
+import { isRefusal } from "../../../gateway/json-rpc/refusal.ts";
 import type { Ending } from "../../../gateway/server/websocket/close-codes.ts";
 import type { Subscriber, Subscription } from "../../../gateway/subscriptions/subscriber-list.ts";
 import { createHub } from "../../../gateway/subscriptions/subscription-registry.ts";

@@ -1,5 +1,5 @@
-import type { MethodRule } from "../methods/method-table.ts";
-import type { Answer } from "./call.ts";
+import type { Answer } from "../json-rpc/answer.ts";
+import type { MethodRule } from "./method-table.ts";
 
 /**
  * The number of the block that a result tells to be of, by the method table's `shows`; undefined where it tells none,

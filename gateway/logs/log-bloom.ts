@@ -1,4 +1,4 @@
-import { keccak256 } from "../../../lib/chain/keccak256.ts";
+import { keccak256 } from "../../lib/chain/keccak256.ts";
 import type { LogCriteria } from "./log-criteria.ts";
 
 const bloomBytes = 256;

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from "../../pipeline/refusal.ts";
+import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /**
  * Which logs are wanted: those of any of `addresses` (none: of every address) that have, at each place of `topics`, one
