@@ -12,8 +12,8 @@ import { createReaderWatch } from "./answer-budget/reader-watch.ts";
 import { createKeyCache } from "./auth/key-cache.ts";
 import { createKeyLossKeeper, lossReasons } from "./auth/key-loss.ts";
 import { registerKeyMetrics } from "./auth/key-metrics.ts";
-import { createMemory } from "./cache/cache.ts";
-import { registerMemoryMetrics } from "./cache/cache-metrics.ts";
+import { createCache } from "./cache/cache.ts";
+import { registerCacheMetrics } from "./cache/cache-metrics.ts";
 import type { ConfiguredKey, GatewayConfig } from "./config.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";
@@ -83,9 +83,9 @@ export async function start(
   const readers = createReaderWatch({ settings: config.answers, monotonicMs });
   registerAnswerMetrics({ registry: metrics.registry, answerBudget, readers });
   const news = createChainNews({ upstream: validators, redis, methods, answerBudget, config, logger });
-  const { upstream, hub } = news;
-  const memory = createMemory({ upstream, settings: config.memory, monotonicMs });
-  registerMemoryMetrics({ registry: metrics.registry, memory });
+  const { upstream, subscriptions } = news;
+  const cache = createCache({ upstream, settings: config.memory, monotonicMs });
+  registerCacheMetrics({ registry: metrics.registry, cache });
   const keyStore = createKeyStore({ redis });
   // Not before Redis answers: the limits are exact from the first call on.
   let limiter: Limiter | undefined;
@@ -113,7 +113,7 @@ export async function start(
   closers.push(
     () => deadly.stop(),
     () => news.stop(),
-    () => memory.stop(),
+    () => cache.stop(),
     () => readers.stop(),
   );
   const close = async () => {
@@ -166,10 +166,10 @@ export async function start(
       limiter: started,
       methods,
       upstream,
-      memory,
+      cache,
       deadly,
       traceBounds: config.traces,
-      checkTraceGas: createTraceGas({ memory, methods, gasMax: config.traces.gasMax }),
+      checkTraceGas: createTraceGas({ cache, methods, gasMax: config.traces.gasMax }),
       answerBudget,
       answerOwnMethod: news.answerOwnMethod,
       faucet: createFaucetClient({ url: config.faucetUrl }),
@@ -188,11 +188,11 @@ export async function start(
       settings: config.webSocket,
       answerFrame,
       isKeyOver,
-      hub,
+      subscriptions,
       answerBudget,
       monotonicMs,
     });
-    registerSocketMetrics({ registry: metrics.registry, sockets, hub });
+    registerSocketMetrics({ registry: metrics.registry, sockets, subscriptions });
     // The first call should find a validator; without any, the gateway serves all the same, and says so.
     await upstream.waitForHead(headWaitMs);
     const http = await startHttpServer({

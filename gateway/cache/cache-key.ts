@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { CallToForward } from "../methods/call.ts";
 
 /** What makes two calls the same question, once their parameters are written in one way. */
-export type Question = Pick<CallToForward, "rule" | "paramsText">;
+export type CacheKey = Pick<CallToForward, "rule" | "paramsText">;
 
 /** A longer question is not worth its place. */
 export const paramsCharsMax = 4096;
@@ -19,7 +19,7 @@ const words = new Int32Array(memory);
  * A number for a question of at most `paramsCharsMax` characters (MurmurHash3's rounds, without its end). Others may have the
  * same one: whatever is found by it is to be compared with `isSame`.
  */
-export function hashQuestion({ rule: { name }, paramsText }: Question): number {
+export function hashCacheKey({ rule: { name }, paramsText }: CacheKey): number {
   const length = bytes.write(paramsText, 0, "latin1");
   bytes[length] = 0;
   bytes[length + 1] = 0;
@@ -37,6 +37,6 @@ export function hashQuestion({ rule: { name }, paramsText }: Question): number {
   return hash ^ (hash >>> 16);
 }
 
-export function isSame(one: Question, other: Question): boolean {
+export function isSameKey(one: CacheKey, other: CacheKey): boolean {
   return one.rule === other.rule && one.paramsText === other.paramsText;
 }

@@ -1,16 +1,16 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { ClassStats, Memory } from "./cache.ts";
+import type { Cache, ClassStats } from "./cache.ts";
 
 /** Shows memory at `/metrics`, read when somebody asks. `class` is head or forever: how long an answer holds. */
-export function registerMemoryMetrics({
+export function registerCacheMetrics({
   registry,
-  memory,
+  cache,
 }: {
   registry: Registry;
-  memory: Pick<Memory, "stats">;
+  cache: Pick<Cache, "stats">;
 }): void {
   const registers = [registry];
-  const classes = () => Object.entries(memory.stats());
+  const classes = () => Object.entries(cache.stats());
 
   new Counter({
     name: "tollgate_gateway_memory_calls_total",

@@ -2,25 +2,25 @@ import type { ByteText } from "../json-rpc/answer.ts";
 import type { CallToForward } from "../methods/call.ts";
 import { isStreamed, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
-import { hashQuestion, paramsCharsMax } from "./cache-key.ts";
-import { isRememberable } from "./cacheable.ts";
+import { hashCacheKey, paramsCharsMax } from "./cache-key.ts";
+import { isCacheable } from "./cacheable.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
-import type { Shelf } from "./entry.ts";
-import { createHeadShelf } from "./head-cache.ts";
-import type { Asked, Asking } from "./in-flight-request.ts";
-import { createForeverShelf } from "./permanent-cache.ts";
+import type { AnswerCache } from "./entry.ts";
+import { createHeadCache } from "./head-cache.ts";
+import type { Asked, InFlightRequest } from "./in-flight-request.ts";
+import { createPermanentCache } from "./permanent-cache.ts";
 
-export type Memory = {
+export type Cache = {
   /**
    * Gives `settle` the answer to a call: before it returns where it is remembered, else from a validator, which is asked
    * once for all who ask the same meanwhile. Never throws; a stream has to be started or aborted.
    */
-  ask(call: CallToForward, options: MemoryOptions, settle: (answer: Asked) => void): void;
-  stats(): MemoryStats;
+  submit(call: CallToForward, options: CacheOptions, settle: (answer: Asked) => void): void;
+  stats(): CacheStats;
   stop(): void;
 };
 
-export type MemoryOptions = {
+export type CacheOptions = {
   group: string;
   mayStream: boolean;
   /** The head of the call's body; undefined where there was none. */
@@ -35,7 +35,7 @@ export type MemoryOptions = {
 export type Source = "hit" | "miss" | "join";
 
 export type ClassStats = Record<"hits" | "misses" | "joins" | "entries" | "bytes", number>;
-export type MemoryStats = Record<"head" | "forever", ClassStats>;
+export type CacheStats = Record<"head" | "forever", ClassStats>;
 
 /**
  * So many answers a shelf takes as they come; then only what is asked a second time. An answer that is never asked for
@@ -44,7 +44,7 @@ export type MemoryStats = Record<"head" | "forever", ClassStats>;
 const keptAtOnceMax = 4096;
 
 /** Where `bytesMax` is 0 nothing is remembered and nothing shared. */
-export function createMemory({
+export function createCache({
   upstream,
   settings: { bytesMax, entryBytesMax },
   monotonicMs,
@@ -52,31 +52,32 @@ export function createMemory({
   upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch">;
   settings: { bytesMax: number; entryBytesMax: number };
   monotonicMs: () => number;
-}): Memory {
+}): Cache {
   // What holds for one block only is worth less room than what never changes.
-  const newHeadShelf = () => createHeadShelf({ bytesMax: Math.floor(bytesMax / 4) });
-  const newForeverShelf = () => createForeverShelf({ bytesMax: Math.max(1, Math.ceil((bytesMax * 3) / 4)) });
-  let headShelf = newHeadShelf();
+  const newHeadCache = () => createHeadCache({ bytesMax: Math.floor(bytesMax / 4) });
+  const newPermanentCache = () =>
+    createPermanentCache({ bytesMax: Math.max(1, Math.ceil((bytesMax * 3) / 4)) });
+  let headCache = newHeadCache();
   // Its identity stands for the chain: another epoch has another shelf.
-  let foreverShelf = newForeverShelf();
+  let permanentCache = newPermanentCache();
   const doorkeeper = createDoorkeeper();
   const counts = { head: newCounts(), forever: newCounts() };
 
   const stopListening = [
     upstream.onHead(() => {
-      headShelf = newHeadShelf();
+      headCache = newHeadCache();
     }),
     upstream.onEpoch(() => {
-      headShelf = newHeadShelf();
-      foreverShelf = newForeverShelf();
+      headCache = newHeadCache();
+      permanentCache = newPermanentCache();
     }),
   ];
 
-  function shelfOf({ about }: CallToForward, head: AnnouncedHead): Shelf {
-    return about === "head" || about === head.number ? headShelf : foreverShelf;
+  function cacheFor({ about }: CallToForward, head: AnnouncedHead): AnswerCache {
+    return about === "head" || about === head.number ? headCache : permanentCache;
   }
 
-  function mayHold({ rule, about = "open" }: CallToForward, head: AnnouncedHead): boolean {
+  function isCacheableCall({ rule, about = "open" }: CallToForward, head: AnnouncedHead): boolean {
     if (bytesMax === 0 || rule.cache === "never" || about === "open") return false;
     return typeof about !== "number" || about <= head.number;
   }
@@ -87,10 +88,10 @@ export function createMemory({
     options: AskOptions,
     settle: Settle,
   ): void {
-    const shelf = shelfOf(call, head);
-    const count = shelf === headShelf ? counts.head : counts.forever;
+    const shelf = cacheFor(call, head);
+    const count = shelf === headCache ? counts.head : counts.forever;
     const known = options.isFresh ? undefined : shelf.find(hash, call);
-    const asking = options.isFresh || known !== undefined ? undefined : shelf.asking.find(hash, call);
+    const asking = options.isFresh || known !== undefined ? undefined : shelf.inFlight.find(hash, call);
     if (known !== undefined) {
       count.hits += 1;
       options.note?.("hit");
@@ -98,7 +99,7 @@ export function createMemory({
     } else if (asking !== undefined) {
       count.joins += 1;
       options.note?.("join");
-      join(call, { hash, asking }, options, settle);
+      coalesce(call, { hash, asking }, options, settle);
     } else {
       count.misses += 1;
       options.note?.("miss");
@@ -109,16 +110,16 @@ export function createMemory({
   /** Asks for everybody. The one closure here is all that a question costs that nobody else asks meanwhile. */
   function lead(
     call: CallToForward,
-    { hash, shelf }: { hash: number; shelf: Shelf },
+    { hash, shelf }: { hash: number; shelf: AnswerCache },
     options: AskOptions,
     settle: Settle,
   ): void {
-    const chain = foreverShelf;
-    const asking = options.isFresh ? undefined : shelf.asking.open(hash, call);
+    const chain = permanentCache;
+    const asking = options.isFresh ? undefined : shelf.inFlight.open(hash, call);
     upstream.submit(call, options, (answer) => {
-      if (asking !== undefined) shelf.asking.close(asking);
+      if (asking !== undefined) shelf.inFlight.close(asking);
       const isWanted = asking === undefined || asking.waiters !== undefined;
-      if (chain === foreverShelf) keep(call, { hash, shelf, answer, isWanted });
+      if (chain === permanentCache) keep(call, { hash, shelf, answer, isWanted });
       settle(answer);
       if (asking?.waiters !== undefined) for (const waiter of asking.waiters) waiter(answer);
     });
@@ -127,23 +128,27 @@ export function createMemory({
   /** Keeps an answer where it belongs now: the head may have moved since `shelf` was the one for it. */
   function keep(
     call: CallToForward,
-    { hash, shelf, answer, isWanted }: { hash: number; shelf: Shelf; answer: Asked; isWanted: boolean },
+    { hash, shelf, answer, isWanted }: { hash: number; shelf: AnswerCache; answer: Asked; isWanted: boolean },
   ): void {
     const head = upstream.head();
-    if (head === undefined || !isRememberable(answer, call, head)) return;
-    if (answer.afterId.length > entryBytesMax || (call.about === "head" && shelf !== headShelf)) return;
-    const home = shelfOf(call, head);
+    if (head === undefined || !isCacheable(answer, call, head)) return;
+    if (answer.afterId.length > entryBytesMax || (call.about === "head" && shelf !== headCache)) return;
+    const home = cacheFor(call, head);
     if (!isWanted && home.entries() >= keptAtOnceMax && !doorkeeper.knows(hash)) return;
-    home.keep(hash, { rule: call.rule, paramsText: ownText(call.paramsText), answer: ownCopy(answer) });
+    home.keep(hash, {
+      rule: call.rule,
+      paramsText: detachedText(call.paramsText),
+      answer: detachedCopy(answer),
+    });
   }
 
   /**
    * Waits for somebody else's answer. Where it failed the question is asked once more, within this call's own time, and
    * again by one for all who waited; a stream has one reader, so that the others ask for themselves.
    */
-  function join(
+  function coalesce(
     call: CallToForward,
-    { hash, asking }: { hash: number; asking: Asking },
+    { hash, asking }: { hash: number; asking: InFlightRequest },
     options: AskOptions,
     settle: Settle,
   ): void {
@@ -151,10 +156,10 @@ export function createMemory({
     wait(asking, (shared) => {
       const head = upstream.head();
       if (!isFailure(shared) || head === undefined) return share(shared);
-      const shelf = shelfOf(call, head);
+      const shelf = cacheFor(call, head);
       const known = shelf.find(hash, call);
       if (known !== undefined) return settle(known);
-      const other = shelf.asking.find(hash, call);
+      const other = shelf.inFlight.find(hash, call);
       if (other === undefined) lead(call, { hash, shelf }, withTimeLeft(), settle);
       else wait(other, share);
     });
@@ -171,27 +176,27 @@ export function createMemory({
   }
 
   return {
-    ask(call, options, settle) {
+    submit(call, options, settle) {
       if (call.rule.name === "eth_blockNumber" && options.head !== undefined) {
         counts.head.hits += 1;
         options.note?.("hit");
         return settle(options.head.blockNumber);
       }
       const head = upstream.head();
-      if (head === undefined || !mayHold(call, head)) return pass(call, options, settle);
-      if (call.paramsText.length > paramsCharsMax) return pass(call, options, settle);
-      answer(call, { hash: hashQuestion(call), head }, options, settle);
+      if (head === undefined || !isCacheableCall(call, head)) return forward(call, options, settle);
+      if (call.paramsText.length > paramsCharsMax) return forward(call, options, settle);
+      answer(call, { hash: hashCacheKey(call), head }, options, settle);
     },
     stats: () => ({
-      head: { ...counts.head, entries: headShelf.entries(), bytes: headShelf.bytes() },
-      forever: { ...counts.forever, entries: foreverShelf.entries(), bytes: foreverShelf.bytes() },
+      head: { ...counts.head, entries: headCache.entries(), bytes: headCache.bytes() },
+      forever: { ...counts.forever, entries: permanentCache.entries(), bytes: permanentCache.bytes() },
     }),
     stop() {
       for (const stop of stopListening) stop();
     },
   };
 
-  function pass(call: CallToForward, options: MemoryOptions, settle: Settle): void {
+  function forward(call: CallToForward, options: CacheOptions, settle: Settle): void {
     options.note?.("miss");
     upstream.submit(call, options, settle);
   }
@@ -201,12 +206,12 @@ function isFailure(answer: Asked): boolean {
   return answer === "unavailable" || answer === "crowded";
 }
 
-function wait(asking: Asking, waiter: (answer: Asked) => void): void {
+function wait(asking: InFlightRequest, waiter: (answer: Asked) => void): void {
   if (asking.waiters === undefined) asking.waiters = [waiter];
   else asking.waiters.push(waiter);
 }
 
-type AskOptions = MemoryOptions & { timeoutMs?: number };
+type AskOptions = CacheOptions & { timeoutMs?: number };
 type Settle = (answer: Asked) => void;
 
 function newCounts() {
@@ -214,15 +219,15 @@ function newCounts() {
 }
 
 /** Without the text of all answers of its array, which a slice of it keeps alive. */
-function ownCopy({ beforeId, afterId, isAscii, validator, wasAtHead }: WholeAnswer): WholeAnswer {
-  return { beforeId, afterId: ownText(afterId), isAscii, validator, wasAtHead };
+function detachedCopy({ beforeId, afterId, isAscii, validator, wasAtHead }: WholeAnswer): WholeAnswer {
+  return { beforeId, afterId: detachedText(afterId), isAscii, validator, wasAtHead };
 }
 
 /**
  * The same text apart from the longer one that it was cut from: a new text is joined of two pieces, and looking at its last
  * character has V8 write them into one (a third of what a copy by way of a Buffer costs).
  */
-function ownText(text: ByteText): ByteText {
+function detachedText(text: ByteText): ByteText {
   const joined = text.slice(0, -1) + text.slice(-1);
   return joined.charCodeAt(joined.length - 1) === text.charCodeAt(text.length - 1) ? joined : text;
 }

@@ -12,7 +12,7 @@ const revertStart = ',"error":{"code":3,';
  * Whether an answer to this call stays true: told by a validator that had the head, and a value. `null` may only mean
  * "not yet". What tells its block is of one that is announced: a transaction that still waits tells none.
  */
-export function isRememberable(
+export function isCacheable(
   answer: Asked,
   { rule, about }: CallToForward,
   head: AnnouncedHead,

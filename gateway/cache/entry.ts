@@ -1,15 +1,15 @@
 import type { WholeAnswer } from "../upstream/validator-pool.ts";
-import { isSame, type Question } from "./cache-key.ts";
-import type { AskingTable } from "./in-flight-request.ts";
+import { type CacheKey, isSameKey } from "./cache-key.ts";
+import type { InFlightTable } from "./in-flight-request.ts";
 
 /** A remembered answer, with a text of its own for its question. */
-export type Entry = Question & { answer: WholeAnswer };
+export type Entry = CacheKey & { answer: WholeAnswer };
 
 /** A place for answers, by the question's hash: of two questions with one hash only the newer is there. */
-export type Shelf = {
+export type AnswerCache = {
   /** What is being asked: apart from what is kept, since most of it is asked once and forgotten. */
-  readonly asking: AskingTable;
-  find(hash: number, question: Question): WholeAnswer | undefined;
+  readonly inFlight: InFlightTable;
+  find(hash: number, question: CacheKey): WholeAnswer | undefined;
   keep(hash: number, entry: Entry): void;
   /** Answers that are kept. */
   entries(): number;
@@ -23,6 +23,6 @@ export function entryBytes({ paramsText, answer }: Entry): number {
   return overheadBytes + paramsText.length + answer.afterId.length;
 }
 
-export function answerIn(entry: Entry | undefined, question: Question): WholeAnswer | undefined {
-  return entry !== undefined && isSame(entry, question) ? entry.answer : undefined;
+export function answerIn(entry: Entry | undefined, question: CacheKey): WholeAnswer | undefined {
+  return entry !== undefined && isSameKey(entry, question) ? entry.answer : undefined;
 }

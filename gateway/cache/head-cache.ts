@@ -1,16 +1,16 @@
-import { answerIn, type Entry, entryBytes, type Shelf } from "./entry.ts";
-import { createAskingTable } from "./in-flight-request.ts";
+import { type AnswerCache, answerIn, type Entry, entryBytes } from "./entry.ts";
+import { createInFlightTable } from "./in-flight-request.ts";
 
 /**
  * What holds until the next block. A plain map that is thrown away whole with each head: keeping an order of use, as
  * an LRU does, would cost 0.7 µs an answer and serve for two seconds. When it is full, nothing more is kept until then.
  */
-export function createHeadShelf({ bytesMax }: { bytesMax: number }): Shelf {
+export function createHeadCache({ bytesMax }: { bytesMax: number }): AnswerCache {
   const kept = new Map<number, Entry>();
   let bytes = 0;
 
   return {
-    asking: createAskingTable(),
+    inFlight: createInFlightTable(),
     find: (hash, question) => answerIn(kept.get(hash), question),
     keep(hash, entry) {
       const before = kept.get(hash);

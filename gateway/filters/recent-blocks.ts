@@ -1,6 +1,6 @@
 import { readBloom } from "../logs/log-bloom.ts";
 import type { AskChain } from "../subscriptions/ask-chain.ts";
-import type { HeadNews } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/head-tracker.ts";
 import { readHash } from "../upstream/head/read-header.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
@@ -34,7 +34,7 @@ export function createRecentBlocks({
 
   const stopListening = [upstream.onHead(remember), upstream.onEpoch(begin)];
 
-  function remember({ number, hash, block }: HeadNews): void {
+  function remember({ number, hash, block }: NewHead): void {
     head = { number, hash };
     blocks.set(number, { hash, bloom: readBloom(block["logsBloom"]) });
     for (const oldest of blocks.keys()) {

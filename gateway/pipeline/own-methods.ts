@@ -4,7 +4,7 @@ import type { Answer } from "../json-rpc/answer.ts";
 import type { Refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import { answerSubscription, type FrameCaller } from "../subscriptions/answer-subscription.ts";
-import type { SubscriptionHub } from "../subscriptions/subscription-registry.ts";
+import type { SubscriptionRegistry } from "../subscriptions/subscription-registry.ts";
 
 /** A call of a method that the gateway answers itself. */
 export type OwnCall = CallToForward & { isNotification: boolean };
@@ -17,13 +17,18 @@ export type AnswerOwnMethod = (
 
 export function createOwnMethods({
   filters,
-  hub,
+  subscriptions,
 }: {
   filters: Filters;
-  hub: SubscriptionHub;
+  subscriptions: SubscriptionRegistry;
 }): AnswerOwnMethod {
   return async (call, { key, caller }) =>
     call.rule.answeredBy === "filters"
       ? filters.answer(call, key)
-      : answerSubscription(call, { hub, keyId: key.id, caller, isNotification: call.isNotification });
+      : answerSubscription(call, {
+          subscriptions,
+          keyId: key.id,
+          caller,
+          isNotification: call.isNotification,
+        });
 }

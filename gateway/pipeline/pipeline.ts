@@ -6,13 +6,13 @@ import type { Profile } from "../../lib/keys/api-key.ts";
 import type { FoundKey } from "../../lib/keys/key-store.ts";
 import type { AnswerBudget, AnswerHold } from "../answer-budget/answer-budget.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
-import type { Memory } from "../cache/cache.ts";
+import type { Cache } from "../cache/cache.ts";
 import type { GatewayLimits } from "../config.ts";
 import { readableId } from "../json-rpc/readable-id.ts";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { FailureLimiter } from "../limits/failure-limiter.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import { guarded, whenThere } from "../maybe-promise.ts";
+import { andThen, guarded } from "../maybe-promise.ts";
 import type { Call } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
 import type { GatewayMetrics } from "../metrics.ts";
@@ -49,7 +49,7 @@ export type PipelineDependencies = {
   limiter: Limiter;
   methods: MethodTable;
   upstream: Pick<Upstream, "head" | "reach" | "whyNoneCounts">;
-  memory: Memory;
+  cache: Cache;
   traceBounds: TraceSettings;
   checkTraceGas: CheckTraceGas;
   deadly: Pick<DeadlyCalls, "has" | "note">;
@@ -109,7 +109,7 @@ function answerCalls(exchange: Exchange, deps: PipelineDependencies, journey: Jo
     };
     read(exchange, { limits, keyId: key.id }, guarded(answerBody, fail));
   };
-  whenThere(found, goOn, fail);
+  andThen(found, goOn, fail);
 }
 
 /** The id of a request that is refused before its body was read, where that is there already. */
@@ -130,7 +130,7 @@ function answerFrameCalls(
     else if (!journey.enter()) journey.done(refuse(overloaded, readableId(frame, deps.limits), key.id));
     else carryOut(frame, { key, caller, isFresh: false, mayStream: false }, deps, journey);
   };
-  whenThere(findByHash(keyHash, deps), goOn, journey.fail);
+  andThen(findByHash(keyHash, deps), goOn, journey.fail);
 }
 
 /** What HTTP and WebSocket have in common: a body to its answer. `caller` is undefined over HTTP. */
@@ -165,7 +165,7 @@ function carryOut(
 
   const trace = key.qa && caller === undefined ? createQaTrace({ monotonicMs: deps.monotonicMs }) : undefined;
   const charged = charge(placed, { key, limiter, requestsPerMinute: limits.requestsPerMinute });
-  whenThere(charged, goOn, journey.fail);
+  andThen(charged, goOn, journey.fail);
 
   function goOn({ calls, headers }: Charged): void {
     const [only] = calls;
@@ -178,7 +178,7 @@ function carryOut(
     const mayStream = asker.mayStream && !isBatch && only?.idText !== undefined;
     const forwarding = {
       answerBudget: deps.answerBudget,
-      memory: deps.memory,
+      cache: deps.cache,
       deadly: deps.deadly,
       checkTraceGas: deps.checkTraceGas,
       reach: upstream.reach,
@@ -230,7 +230,7 @@ function refuseCharged(
   },
 ): void {
   const goOn = (why: Refusal) => journey.done(refuse(why, idText, key.id));
-  whenThere(chargeRefusal(refused, { idText, bytes }, key, deps), goOn, journey.fail);
+  andThen(chargeRefusal(refused, { idText, bytes }, key, deps), goOn, journey.fail);
 }
 
 /** `POST /faucet/claim`: a claim on behalf of the key's team, passed on to the faucet's private address. */
@@ -246,7 +246,7 @@ function claimFromFaucet(exchange: Exchange, deps: PipelineDependencies, journey
     if (isRefusal(key)) return done(problem(unreadable ?? key));
     exchange.prove();
     const refuseWithKey = (refused: Refusal) =>
-      whenThere(chargeRefusal(refused, {}, key, deps), (why) => done(problem(why, key.id)), fail);
+      andThen(chargeRefusal(refused, {}, key, deps), (why) => done(problem(why, key.id)), fail);
     const refused = unreadable ?? checkPermission(key, "faucet") ?? checkOrigin(exchange.head, key);
     if (refused !== undefined) return refuseWithKey(refused);
     const claim = (body: Uint8Array | Refusal | "aborted") => {
@@ -263,7 +263,7 @@ function claimFromFaucet(exchange: Exchange, deps: PipelineDependencies, journey
     };
     read(exchange, { limits, keyId: key.id }, guarded(claim, fail));
   };
-  whenThere(found, goOn, fail);
+  andThen(found, goOn, fail);
 }
 
 /** `GET /faucet/claims/:id`: the claim as it is now. */
@@ -277,14 +277,14 @@ function followClaim(exchange: Exchange, deps: PipelineDependencies, { done, fai
     exchange.prove();
     const refused = unreadable ?? checkPermission(key, "faucet") ?? checkOrigin(head, key);
     const refuseWithKey = (why: Refusal) =>
-      whenThere(chargeRefusal(why, {}, key, deps), (charged) => done(problem(charged, key.id)), fail);
+      andThen(chargeRefusal(why, {}, key, deps), (charged) => done(problem(charged, key.id)), fail);
     if (refused !== undefined || id === undefined) return refuseWithKey(refused ?? notFound(head));
     if (!enter()) return refuseWithKey(overloaded);
     askFaucet(key, deps, { ask: (faucet) => faucet.find(id), isClaim: false })
       .then(done)
       .catch(fail);
   };
-  whenThere(authenticate(exchange, deps), goOn, fail);
+  andThen(authenticate(exchange, deps), goOn, fail);
 }
 
 const claimPath = /^\/faucet\/claims\/([0-9a-f]{32})$/;
@@ -324,9 +324,9 @@ const findNothing: Way = (exchange, deps, { done, fail }) => {
   const goOn = (key: FoundKey | Refusal) => {
     if (isRefusal(key)) return done(problem(refused));
     exchange.prove();
-    whenThere(chargeRefusal(refused, {}, key, deps), (why) => done(problem(why, key.id)), fail);
+    andThen(chargeRefusal(refused, {}, key, deps), (why) => done(problem(why, key.id)), fail);
   };
-  whenThere(authenticate(exchange, deps), goOn, fail);
+  andThen(authenticate(exchange, deps), goOn, fail);
 };
 
 const ways: ReadonlyMap<string, Way> = new Map([

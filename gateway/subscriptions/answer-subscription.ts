@@ -2,7 +2,7 @@ import { type Answer, ownAnswer } from "../json-rpc/answer.ts";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { Subscriber, Subscription } from "./subscriber-list.ts";
-import type { SubscriptionHub } from "./subscription-registry.ts";
+import type { SubscriptionRegistry } from "./subscription-registry.ts";
 
 /** Who asks over a WebSocket, and what the frame under way has subscribed to so far. */
 export type FrameCaller = { subscriber: Subscriber; made: Subscription[] };
@@ -11,21 +11,26 @@ export type FrameCaller = { subscriber: Subscriber; made: Subscription[] };
 export function answerSubscription(
   { rule, paramsText }: Pick<CallToForward, "rule" | "paramsText">,
   {
-    hub,
+    subscriptions,
     keyId,
     caller,
     isNotification,
-  }: { hub: SubscriptionHub; keyId: string; caller: FrameCaller | undefined; isNotification: boolean },
+  }: {
+    subscriptions: SubscriptionRegistry;
+    keyId: string;
+    caller: FrameCaller | undefined;
+    isNotification: boolean;
+  },
 ): Answer | Refusal {
   if (caller === undefined) return needsWebSocket;
   const read: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
   const params: readonly unknown[] = Array.isArray(read) ? read : [];
   if (rule.name === "eth_unsubscribe") {
-    return hub.unsubscribe(caller.subscriber, params[0]) ? ownAnswer("true") : subscriptionNotFound;
+    return subscriptions.unsubscribe(caller.subscriber, params[0]) ? ownAnswer("true") : subscriptionNotFound;
   }
   // Nobody would ever know its id.
   if (isNotification) return needsId;
-  const subscription = hub.subscribe(caller.subscriber, params, keyId);
+  const subscription = subscriptions.subscribe(caller.subscriber, params, keyId);
   if (isRefusal(subscription)) return subscription;
   caller.made.push(subscription);
   return ownAnswer(`"${subscription.id}"`);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Log, readBlockLogs } from "../logs/read-logs.ts";
-import type { HeadNews } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/head-tracker.ts";
 import type { AskChain } from "./ask-chain.ts";
 
 export type BlockLogs = {
   /** The logs of this block are wanted. Blocks are delivered in the order in which they were added. */
-  add(head: HeadNews): void;
+  add(head: NewHead): void;
   /** Forgets what is under way. */
   clear(): void;
 };
@@ -26,10 +26,10 @@ export function createBlockLogs({
   askChain: AskChain;
   blocksBehindMax: number;
   /** What is left of it has to be dropped once `isOver`. */
-  deliver: (head: HeadNews, logs: readonly Log[], isOver: () => boolean) => Promise<void>;
+  deliver: (head: NewHead, logs: readonly Log[], isOver: () => boolean) => Promise<void>;
   onBehind: () => void;
 }): BlockLogs {
-  let waiting: HeadNews[] = [];
+  let waiting: NewHead[] = [];
   let asking = false;
 
   async function work(): Promise<void> {
@@ -52,7 +52,7 @@ export function createBlockLogs({
     asking = false;
   }
 
-  async function ask({ hash, block }: HeadNews): Promise<Log[] | undefined> {
+  async function ask({ hash, block }: NewHead): Promise<Log[] | undefined> {
     const answer = await askChain("eth_getLogs", [{ blockHash: hash }]);
     return answer === undefined
       ? undefined

@@ -11,10 +11,10 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { createAskChain } from "./ask-chain.ts";
 import { createPendingTransactions } from "./pending/pending-transactions.ts";
 import { publishSends } from "./pending/publish-sends.ts";
-import { createHub, type SubscriptionHub } from "./subscription-registry.ts";
+import { createSubscriptionRegistry, type SubscriptionRegistry } from "./subscription-registry.ts";
 
 export type ChainNews = {
-  hub: SubscriptionHub;
+  subscriptions: SubscriptionRegistry;
   answerOwnMethod: AnswerOwnMethod;
   /** The validators, whose taken transactions are told to everybody. */
   upstream: Upstream;
@@ -40,12 +40,12 @@ export function createChainNews({
   const askChain = createAskChain({ upstream, methods });
   const pending = createPendingTransactions({ redis });
   const blocks = createRecentBlocks({ upstream, askChain });
-  const hub = createHub({ upstream, askChain, pending, settings: webSocket });
+  const subscriptions = createSubscriptionRegistry({ upstream, askChain, pending, settings: webSocket });
   const { perKeyMax: filtersPerKeyMax, bytesPerKeyMax, idleMsMax, blocksPerPollMax } = filters;
   const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax, bytesPerKeyMax });
   const limits = { filtersPerKeyMax, bytesPerKeyMax, blocksPerPollMax };
   const answerOwnMethod = createOwnMethods({
-    hub,
+    subscriptions,
     filters: createFilters({
       store,
       blocks,
@@ -58,11 +58,11 @@ export function createChainNews({
     }),
   });
   return {
-    hub,
+    subscriptions,
     answerOwnMethod,
     upstream: publishSends(upstream, pending),
     stop() {
-      hub.stop();
+      subscriptions.stop();
       blocks.stop();
     },
   };

@@ -2,15 +2,15 @@ import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
 
 /** What a subscriber wants to be told. */
-export type Wish =
+export type SubscriptionRequest =
   | { kind: "newHeads" | "syncing" }
   | { kind: "newPendingTransactions"; whole: boolean }
   | { kind: "logs"; criteria: LogCriteria };
 
-export const wishKinds = ["newHeads", "logs", "newPendingTransactions", "syncing"] as const;
+export const subscriptionKinds = ["newHeads", "logs", "newPendingTransactions", "syncing"] as const;
 
 /** Reads the parameters of `eth_subscribe`. What a kind does not know is refused: it would be taken for granted. */
-export function readWish(params: readonly unknown[]): Wish | Refusal {
+export function readSubscriptionRequest(params: readonly unknown[]): SubscriptionRequest | Refusal {
   const [kind, option = null, ...more] = params;
   if (more.length > 0) return refusal("invalid_params", "eth_subscribe takes at most two parameters");
   switch (kind) {
@@ -22,14 +22,14 @@ export function readWish(params: readonly unknown[]): Wish | Refusal {
         ? { kind, whole: option === true }
         : refusal("invalid_params", "newPendingTransactions takes true for whole transactions, or nothing");
     case "logs":
-      return readLogsWish(option);
+      return readLogsRequest(option);
     default:
-      return refusal("invalid_params", `The first parameter is one of ${wishKinds.join(", ")}`);
+      return refusal("invalid_params", `The first parameter is one of ${subscriptionKinds.join(", ")}`);
   }
 }
 
 /** `fromBlock` and the like are ignored, as validators do: a subscription tells what comes. */
-function readLogsWish(option: unknown): Wish | Refusal {
+function readLogsRequest(option: unknown): SubscriptionRequest | Refusal {
   if (typeof option !== "object" || Array.isArray(option)) {
     return refusal("invalid_params", "logs takes an object with address and topics, or nothing");
   }

@@ -1,6 +1,6 @@
-import type { Ending } from "../server/websocket/close-codes.ts";
+import type { CloseReason } from "../server/websocket/close-codes.ts";
 import type { Notification } from "./notification.ts";
-import type { Wish } from "./read-subscription-request.ts";
+import type { SubscriptionRequest } from "./read-subscription-request.ts";
 
 /** Whoever is told: one socket. */
 export type Subscriber = {
@@ -8,7 +8,7 @@ export type Subscriber = {
   cork(write: () => void): void;
   /** Copies the message before it returns. The subscriber may be gone from the list then. */
   send(message: Uint8Array): void;
-  end(ending: Ending): void;
+  end(ending: CloseReason): void;
 };
 
 /** `after`: it is told of later blocks than this one; undefined until its maker knows of it. */
@@ -16,7 +16,7 @@ export type Subscription = {
   id: string;
   keyId: string;
   subscriber: Subscriber;
-  wish: Wish;
+  request: SubscriptionRequest;
   after: bigint | undefined;
 };
 
@@ -33,26 +33,26 @@ export function createSubscriberList({
   let notificationsSent = 0;
 
   function remove(subscription: Subscription): void {
-    const { subscriber, id, wish } = subscription;
+    const { subscriber, id, request } = subscription;
     const subscriptions = subscribers.get(subscriber);
     if (subscriptions?.delete(id) !== true) return;
     if (subscriptions.size === 0) subscribers.delete(subscriber);
-    counts[wish.kind] -= 1;
+    counts[request.kind] -= 1;
     onRemoved(subscription);
   }
 
   return {
-    count: (kind: Wish["kind"]): number => counts[kind],
+    count: (kind: SubscriptionRequest["kind"]): number => counts[kind],
     notificationsSent: () => notificationsSent,
 
     hasRoom: (subscriber: Subscriber): boolean => (subscribers.get(subscriber)?.size ?? 0) < perSubscriberMax,
 
     add(subscription: Subscription): void {
-      const { subscriber, id, wish } = subscription;
+      const { subscriber, id, request } = subscription;
       const subscriptions = subscribers.get(subscriber) ?? new Map<string, Subscription>();
       subscriptions.set(id, subscription);
       subscribers.set(subscriber, subscriptions);
-      counts[wish.kind] += 1;
+      counts[request.kind] += 1;
     },
 
     find: (subscriber: Subscriber, id: string): Subscription | undefined =>
@@ -63,11 +63,11 @@ export function createSubscriberList({
     },
 
     /** Sends each started subscription what `newsFor` gives for it; what one subscriber is told goes out together. */
-    tell(newsFor: (wish: Wish, after: bigint) => readonly Notification[]): void {
+    tell(newsFor: (request: SubscriptionRequest, after: bigint) => readonly Notification[]): void {
       for (const [subscriber, subscriptions] of subscribers) {
         const told: { id: string; news: readonly Notification[] }[] = [];
-        for (const { id, wish, after } of subscriptions.values()) {
-          const news = after === undefined ? [] : newsFor(wish, after);
+        for (const { id, request, after } of subscriptions.values()) {
+          const news = after === undefined ? [] : newsFor(request, after);
           if (news.length > 0) told.push({ id, news });
         }
         if (told.length === 0) continue;
@@ -102,7 +102,7 @@ export function createSubscriberList({
     },
 
     /** Ends every subscriber with a subscription that the test concerns. */
-    end(ending: Ending, concerns: (subscription: Subscription) => boolean): void {
+    end(ending: CloseReason, concerns: (subscription: Subscription) => boolean): void {
       for (const [subscriber, subscriptions] of [...subscribers]) {
         if ([...subscriptions.values()].some(concerns)) subscriber.end(ending);
       }

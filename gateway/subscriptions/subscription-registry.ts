@@ -5,17 +5,17 @@ import { readBloom } from "../logs/log-bloom.ts";
 import { countValues } from "../logs/log-criteria.ts";
 import { createLogIndex } from "../logs/log-index.ts";
 import type { Log } from "../logs/read-logs.ts";
-import type { HeadNews } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/head-tracker.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AskChain } from "./ask-chain.ts";
 import { createBlockLogs } from "./block-logs.ts";
 import { createLogBudget, type LogBudgetSettings } from "./log-budget.ts";
 import { createNotification, type Notification, subscriptionIdChars } from "./notification.ts";
 import type { PendingTransactions } from "./pending/pending-transactions.ts";
-import { readWish, type Wish } from "./read-subscription-request.ts";
+import { readSubscriptionRequest, type SubscriptionRequest } from "./read-subscription-request.ts";
 import { createSubscriberList, type Subscriber, type Subscription } from "./subscriber-list.ts";
 
-export type SubscriptionHub = {
+export type SubscriptionRegistry = {
   /** Makes a subscription. It is told nothing before `start`: its maker must have its id first. */
   subscribe(subscriber: Subscriber, params: readonly unknown[], keyId: string): Subscription | Refusal;
   start(subscription: Subscription): void;
@@ -23,7 +23,7 @@ export type SubscriptionHub = {
   unsubscribe(subscriber: Subscriber, id: unknown): boolean;
   /** The subscriber is gone, with all its subscriptions. */
   leave(subscriber: Subscriber): void;
-  count(kind: Wish["kind"]): number;
+  count(kind: SubscriptionRequest["kind"]): number;
   /** Addresses and topics that subscriptions of logs name. */
   logValues(): number;
   notificationsSent(): number;
@@ -47,7 +47,7 @@ const tellingWork = 20;
  *
  * A block costs one question for its logs at most, and one text for each thing that is told, however many listen.
  */
-export function createHub({
+export function createSubscriptionRegistry({
   upstream,
   askChain,
   pending,
@@ -57,15 +57,15 @@ export function createHub({
   askChain: AskChain;
   pending: Pick<PendingTransactions, "follow">;
   settings: LogBudgetSettings & { subscriptionsPerConnectionMax: number };
-}): SubscriptionHub {
+}): SubscriptionRegistry {
   const index = createLogIndex<Subscription>();
   const budget = createLogBudget(logBounds);
   const list = createSubscriberList({
     perSubscriberMax: subscriptionsPerConnectionMax,
     onRemoved(subscription) {
-      const { keyId, wish } = subscription;
+      const { keyId, request } = subscription;
       index.remove(subscription);
-      if (wish.kind === "logs") budget.giveBack(keyId, valuesOf(wish));
+      if (request.kind === "logs") budget.giveBack(keyId, valuesOf(request));
     },
   });
   let lastNumber = -1n;
@@ -79,7 +79,7 @@ export function createHub({
   });
   const stopListening = [upstream.onHead(tellHead), upstream.onEpoch(endAll)];
 
-  function tellHead(head: HeadNews): void {
+  function tellHead(head: NewHead): void {
     lastNumber = head.number;
     if (head.skipped > 0n) {
       blockLogs.clear();
@@ -87,13 +87,13 @@ export function createHub({
     }
     if (list.count("newHeads") > 0) {
       const news = [createNotification(JSON.stringify(head.block))];
-      list.tell((wish) => (wish.kind === "newHeads" ? news : []));
+      list.tell((request) => (request.kind === "newHeads" ? news : []));
     }
     if (list.count("logs") === 0) return;
     if (index.mayMatch(readBloom(head.block["logsBloom"]))) blockLogs.add(head);
   }
 
-  async function tellLogs({ number }: HeadNews, logs: readonly Log[], isOver: () => boolean): Promise<void> {
+  async function tellLogs({ number }: NewHead, logs: readonly Log[], isOver: () => boolean): Promise<void> {
     let news = new Map<Subscription, Notification[]>();
     let work = 0;
     for (const log of logs) {
@@ -119,14 +119,14 @@ export function createHub({
 
   async function tellPending(hashes: readonly string[]): Promise<void> {
     const news = hashes.map((hash) => createNotification(`"${hash}"`));
-    list.tell((wish) => (wish.kind === "newPendingTransactions" && !wish.whole ? news : []));
-    if (!list.some(({ wish }) => wish.kind === "newPendingTransactions" && wish.whole)) return;
+    list.tell((request) => (request.kind === "newPendingTransactions" && !request.whole ? news : []));
+    if (!list.some(({ request }) => request.kind === "newPendingTransactions" && request.whole)) return;
     // Besu's own subscription does not offer them: they are fetched by hash, once for everybody.
     const answers = await Promise.all(hashes.map((hash) => askChain("eth_getTransactionByHash", [hash])));
     const whole = answers
       .filter((answer) => answer !== undefined && answer.result !== null)
       .map((answer) => createNotification(JSON.stringify(answer?.result)));
-    list.tell((wish) => (wish.kind === "newPendingTransactions" && wish.whole ? whole : []));
+    list.tell((request) => (request.kind === "newPendingTransactions" && request.whole ? whole : []));
   }
 
   function followPending(): void {
@@ -137,8 +137,8 @@ export function createHub({
     }
   }
 
-  function endBehind(kinds: readonly Wish["kind"][]): void {
-    list.end("behind", ({ wish }) => kinds.includes(wish.kind));
+  function endBehind(kinds: readonly SubscriptionRequest["kind"][]): void {
+    list.end("behind", ({ request }) => kinds.includes(request.kind));
   }
 
   function endAll(): void {
@@ -149,22 +149,22 @@ export function createHub({
 
   return {
     subscribe(subscriber, params, keyId) {
-      const wish = readWish(params);
-      if (isRefusal(wish)) return wish;
+      const request = readSubscriptionRequest(params);
+      if (isRefusal(request)) return request;
       if (!list.hasRoom(subscriber)) return tooManySubscriptions(subscriptionsPerConnectionMax);
-      const refused = wish.kind === "logs" ? budget.take(keyId, valuesOf(wish)) : undefined;
+      const refused = request.kind === "logs" ? budget.take(keyId, valuesOf(request)) : undefined;
       if (refused !== undefined) return refused;
-      const subscription: Subscription = { id: newId(), keyId, subscriber, wish, after: undefined };
+      const subscription: Subscription = { id: newId(), keyId, subscriber, request, after: undefined };
       list.add(subscription);
       followPending();
       return subscription;
     },
     start(subscription) {
       subscription.after = lastNumber;
-      const { subscriber, id, wish } = subscription;
+      const { subscriber, id, request } = subscription;
       // Its connection may be gone.
-      if (wish.kind === "logs" && list.find(subscriber, id) !== undefined)
-        index.add(subscription, wish.criteria);
+      if (request.kind === "logs" && list.find(subscriber, id) !== undefined)
+        index.add(subscription, request.criteria);
     },
     unsubscribe(subscriber, id) {
       const subscription = typeof id === "string" ? list.find(subscriber, id) : undefined;
@@ -189,7 +189,7 @@ export function createHub({
 }
 
 /** One that names nothing is told of every log. */
-function valuesOf({ criteria }: Wish & { kind: "logs" }): number {
+function valuesOf({ criteria }: SubscriptionRequest & { kind: "logs" }): number {
   return Math.max(1, countValues(criteria));
 }
 

@@ -1,4 +1,4 @@
-import type { Memory, MemoryOptions } from "../cache/cache.ts";
+import type { Cache, CacheOptions } from "../cache/cache.ts";
 import type { Asked } from "../cache/in-flight-request.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
@@ -7,35 +7,35 @@ import { verdictOf } from "../upstream/pool/classify-response.ts";
 import { isStreamed } from "../upstream/pool/pool-answer.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 
-export type CheckTraceGas = (call: CallToForward, options: MemoryOptions) => Promise<Refusal | undefined>;
+export type CheckTraceGas = (call: CallToForward, options: CacheOptions) => Promise<Refusal | undefined>;
 
 /**
  * Makes the check of what was mined before it is traced: the gas that a transaction, a block or a range of blocks has
- * used, from memory or a validator, each a light call. Only what is there is traced, so that nothing is mined between
+ * used, from the cache or a validator, each a light call. Only what is there is traced, so that nothing is mined between
  * the look and the trace.
  */
 export function createTraceGas({
-  memory,
+  cache,
   methods,
   gasMax,
 }: {
-  memory: Pick<Memory, "ask">;
+  cache: Pick<Cache, "submit">;
   methods: Pick<MethodTable, "rules">;
   gasMax: number;
 }): CheckTraceGas {
   /** A result as JSON; `null` where there is none, undefined where nobody tells. */
-  function ask(method: string, params: readonly unknown[], options: MemoryOptions): Promise<unknown> {
+  function ask(method: string, params: readonly unknown[], options: CacheOptions): Promise<unknown> {
     const rule = methods.rules.get(method);
     if (rule === undefined) return Promise.resolve(undefined);
     // Named by hash or number, and mined: it never changes.
     const call: CallToForward = { kind: "forward", rule, paramsText: JSON.stringify(params), about: "fixed" };
     const { group, head, isFresh } = options;
     return new Promise((resolve) => {
-      memory.ask(call, { group, head, isFresh, mayStream: false }, (answer) => resolve(resultOf(answer)));
+      cache.submit(call, { group, head, isFresh, mayStream: false }, (answer) => resolve(resultOf(answer)));
     });
   }
 
-  async function gasOfRange(filter: unknown, options: MemoryOptions): Promise<number | Refusal> {
+  async function gasOfRange(filter: unknown, options: CacheOptions): Promise<number | Refusal> {
     const { blockHash, fromBlock, toBlock }: Readonly<Record<string, unknown>> = { ...Object(filter) };
     if (typeof blockHash === "string") return gasOfBlock(blockHash, options);
     if (!isNumber(fromBlock) || !isNumber(toBlock)) return notNamed;
@@ -53,7 +53,7 @@ export function createTraceGas({
     return Number.isFinite(gas) ? Math.ceil(gas) : notTold;
   }
 
-  async function gasOfBlock(block: unknown, options: MemoryOptions): Promise<number | Refusal> {
+  async function gasOfBlock(block: unknown, options: CacheOptions): Promise<number | Refusal> {
     if (isHash(block)) return used(await ask("eth_getBlockByHash", [block, false], options));
     if (isNumber(block)) return used(await ask("eth_getBlockByNumber", [block, false], options));
     return notNamed;
@@ -61,7 +61,7 @@ export function createTraceGas({
 
   async function gasOf(
     { rule, paramsText }: CallToForward,
-    options: MemoryOptions,
+    options: CacheOptions,
   ): Promise<number | Refusal> {
     const params: unknown = JSON.parse(Buffer.from(paramsText, "latin1").toString("utf8"));
     const first: unknown = Array.isArray(params) ? params[0] : undefined;

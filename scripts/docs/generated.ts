@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
 import { registerKeyMetrics } from "../../gateway/auth/key-metrics.ts";
-import { registerMemoryMetrics } from "../../gateway/cache/cache-metrics.ts";
+import { registerCacheMetrics } from "../../gateway/cache/cache-metrics.ts";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
@@ -80,7 +80,7 @@ export function gatewayRegistry(): Registry {
   });
   registerTlsMetrics({ registry, certificate: () => undefined });
   const classStats = { hits: 0, misses: 0, joins: 0, entries: 0, bytes: 0 };
-  registerMemoryMetrics({ registry, memory: { stats: () => ({ head: classStats, forever: classStats }) } });
+  registerCacheMetrics({ registry, cache: { stats: () => ({ head: classStats, forever: classStats }) } });
   registerHeadMetrics({
     registry,
     head: {
@@ -112,7 +112,7 @@ export function gatewayRegistry(): Registry {
   registerSocketMetrics({
     registry,
     sockets: { count: () => 0, ended: () => new Map() },
-    hub: { count: () => 0, logValues: () => 0, notificationsSent: () => 0 },
+    subscriptions: { count: () => 0, logValues: () => 0, notificationsSent: () => 0 },
   });
   return registry;
 }

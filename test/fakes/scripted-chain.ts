@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { keccak256 } from "ethers";
 import type { AskChain } from "../../gateway/subscriptions/ask-chain.ts";
-import type { HeadNews } from "../../gateway/upstream/head/head-tracker.ts";
+import type { NewHead } from "../../gateway/upstream/head/head-tracker.ts";
 
 export type ToldLog = { address: string; topics: string[] };
 export type ToldChain = ReturnType<typeof createToldChain>;
 
 /** A chain that is told by hand, for what is driven by heads: without sockets or validators. */
 export function createToldChain() {
-  let blocks: { news: HeadNews; logs: Record<string, unknown>[] }[] = [];
+  let blocks: { news: NewHead; logs: Record<string, unknown>[] }[] = [];
   let epoch = 1;
 
-  function add(logs: readonly ToldLog[] = [], seed = ""): HeadNews {
+  function add(logs: readonly ToldLog[] = [], seed = ""): NewHead {
     const number = blocks.length;
     const hash = hashOf(`${epoch} ${number} ${seed}`);
     const parentHash = blocks.at(-1)?.news.hash ?? `0x${"0".repeat(64)}`;
@@ -59,17 +59,17 @@ export function createToldChain() {
 
 /** Listeners as the head has them, told by hand. */
 export function createNewsDesk() {
-  const onHead = new Set<(head: HeadNews) => void>();
+  const onHead = new Set<(head: NewHead) => void>();
   const onEpoch = new Set<(reason: string) => void>();
-  let head: HeadNews | undefined;
+  let head: NewHead | undefined;
   return {
     upstream: {
-      onHead: (listener: (head: HeadNews) => void) => addTo(onHead, listener),
+      onHead: (listener: (head: NewHead) => void) => addTo(onHead, listener),
       onEpoch: (listener: (reason: string) => void) => addTo(onEpoch, listener),
       headNumber: () => head?.number,
       ask: async () => "unavailable" as const,
     },
-    tell(news: HeadNews): void {
+    tell(news: NewHead): void {
       head = news;
       for (const listener of onHead) listener(news);
     },

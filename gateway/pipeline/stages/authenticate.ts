@@ -6,7 +6,7 @@ import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { FoundOrNot, KeyCache } from "../../auth/key-cache.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { FailureLimiter } from "../../limits/failure-limiter.ts";
-import type { Later } from "../../maybe-promise.ts";
+import type { MaybePromise } from "../../maybe-promise.ts";
 import type { Exchange } from "../../server/exchange.ts";
 
 const keyCharsMax = 200;
@@ -28,11 +28,11 @@ export type AuthenticateDependencies = {
 export function authenticate(
   exchange: Pick<Exchange, "head" | "peerAddress">,
   deps: AuthenticateDependencies,
-): Later<FoundKey | Refusal> {
+): MaybePromise<FoundKey | Refusal> {
   const { head } = exchange;
   if (head.apiKeyCount > 1) return refusal("invalid_request", "The header X-API-Key was sent more than once");
   const found = findKey(exchange, deps);
-  const judge = (key: FoundKey | Refusal): Later<FoundKey | Refusal> =>
+  const judge = (key: FoundKey | Refusal): MaybePromise<FoundKey | Refusal> =>
     isRefusal(key) ? countFailure(key, exchange, deps) : key;
   return found instanceof Promise ? found.then(judge) : judge(found);
 }
@@ -62,7 +62,7 @@ export function checkPermission(key: FoundKey, permission: Permission): Refusal 
 function findKey(
   { head, peerAddress }: Pick<Exchange, "head" | "peerAddress">,
   deps: AuthenticateDependencies,
-): Later<FoundKey | Refusal> {
+): MaybePromise<FoundKey | Refusal> {
   const { apiKey, query, forwardedFor } = head;
   if (apiKey === undefined || apiKey === "") {
     const hint = query === "" ? "" : "; it is never taken from the URL, where logs would keep it";
@@ -89,7 +89,11 @@ type KeyDependencies = Pick<AuthenticateDependencies, "profile" | "keys" | "mono
  * The same for a key that opened a WebSocket before: what it may now, as for each request. `blockedMs`: for how long the
  * address is refused for bad keys; what it sends is looked up at a small rate then, unless there is such a key.
  */
-export function findByHash(hash: string, deps: KeyDependencies, blockedMs = 0): Later<FoundKey | Refusal> {
+export function findByHash(
+  hash: string,
+  deps: KeyDependencies,
+  blockedMs = 0,
+): MaybePromise<FoundKey | Refusal> {
   const found = deps.keys.find(hash, { isRefused: blockedMs > 0 });
   const check = (known: FoundOrNot) => checkKey(known, deps, blockedMs);
   return found instanceof Promise ? found.then(check) : check(found);

@@ -3,7 +3,7 @@ import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { ChargeResult } from "../../limits/budget.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { rateLimitHeaders } from "../../limits/rate-limit-headers.ts";
-import type { Later } from "../../maybe-promise.ts";
+import type { MaybePromise } from "../../maybe-promise.ts";
 import type { Call } from "../../methods/call.ts";
 
 export type Charged = {
@@ -29,7 +29,7 @@ export function charge(
     limiter,
     requestsPerMinute,
   }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
-): Later<Charged> {
+): MaybePromise<Charged> {
   const charging = limiter.charge({
     keyId: key.id,
     team: key.team,
@@ -52,7 +52,7 @@ export function chargeRefusal(
   { idText = "null", bytes = 0 }: { idText?: string; bytes?: number },
   key: FoundKey,
   { limiter, limits }: { limiter: Pick<Limiter, "charge">; limits: { requestsPerMinute: number } },
-): Later<Refusal> {
+): MaybePromise<Refusal> {
   const charged = charge([{ idText, kind: "refused", refusal: refused, bytes }], {
     key,
     limiter,

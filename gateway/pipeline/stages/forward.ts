@@ -1,6 +1,6 @@
 import { type AnswerBudget, type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-budget.ts";
 import { boundRefusals, unmetRefusals } from "../../answer-budget/bound-refusals.ts";
-import type { Memory, MemoryOptions, Source } from "../../cache/cache.ts";
+import type { Cache, CacheOptions, Source } from "../../cache/cache.ts";
 import type { Asked } from "../../cache/in-flight-request.ts";
 import type { Answer } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
@@ -15,10 +15,10 @@ export type Outcome = Answer | StreamedAnswer | Refusal;
 
 type ForwardDependencies = {
   answerBudget: Pick<AnswerBudget, "open">;
-  memory: Pick<Memory, "ask">;
+  cache: Pick<Cache, "submit">;
   /** Waits until a number above the head is announced, for a moment. */
   reach: (number: number) => Promise<void>;
-  options: MemoryOptions;
+  options: CacheOptions;
   deadly: Pick<DeadlyCalls, "has" | "note">;
   checkTraceGas: CheckTraceGas;
   /** Why no validator can be asked; undefined where one can. */
@@ -92,7 +92,7 @@ function whyNobodyAnswered({ whyNoneCounts }: Pick<ForwardDependencies, "whyNone
 function carryOut(
   call: Call,
   index: number,
-  { memory, reach, options, answerOurselves, trace, deadly, checkTraceGas }: ForwardDependencies,
+  { cache, reach, options, answerOurselves, trace, deadly, checkTraceGas }: ForwardDependencies,
   settle: (asked: Asked | Answer | Refusal) => void,
 ): void {
   if (call.kind === "refused") {
@@ -111,7 +111,7 @@ function carryOut(
     return;
   }
   const isAboveHead = typeof about === "number" && options.head !== undefined && about > options.head.number;
-  const ask = () => memory.ask(call, noting, settle);
+  const ask = () => cache.submit(call, noting, settle);
   if (rule.trace !== undefined) {
     const reached = isAboveHead ? reach(about) : Promise.resolve();
     reached

@@ -1,5 +1,5 @@
 /** Why a socket ends that we end: its close code (RFC 6455 section 7.4; 4000 to 4999 are ours) and what is said with it. */
-export const endings = {
+export const closeCodes = {
   stopping: { code: 1001, reason: "The gateway stops: connect again" },
   tooLarge: { code: 1009, reason: "The message is larger than allowed: send smaller batches" },
   tooManyFrames: { code: 1008, reason: "Too many frames in a second" },
@@ -10,4 +10,4 @@ export const endings = {
   chainEnded: { code: 4410, reason: "Another chain has begun: what was known of the old one is wrong" },
 } as const satisfies Record<string, { code: number; reason: string }>;
 
-export type Ending = keyof typeof endings;
+export type CloseReason = keyof typeof closeCodes;

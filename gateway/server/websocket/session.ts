@@ -2,8 +2,8 @@ import { type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-b
 import { isPieced, type PiecedBody } from "../../answer-budget/answer-chunks.ts";
 import type { FrameCaller } from "../../subscriptions/answer-subscription.ts";
 import type { Subscriber } from "../../subscriptions/subscriber-list.ts";
-import type { SubscriptionHub } from "../../subscriptions/subscription-registry.ts";
-import { type Ending, endings } from "./close-codes.ts";
+import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";
+import { type CloseReason, closeCodes } from "./close-codes.ts";
 import { createFrameRate } from "./frame-rate.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
 
@@ -44,7 +44,7 @@ export type Session = {
   /** The client has read. */
   drained(): void;
   closed(): void;
-  end(ending: Ending): void;
+  end(ending: CloseReason): void;
   /** Closes once what is under way is answered. */
   stop(): void;
 };
@@ -55,7 +55,7 @@ export function createSession({
   keyHash,
   settings,
   answerFrame,
-  hub,
+  subscriptions,
   unread,
   monotonicMs,
   onEnding,
@@ -64,11 +64,11 @@ export function createSession({
   keyHash: string;
   settings: WebSocketSettings;
   answerFrame: AnswerFrame;
-  hub: SubscriptionHub;
+  subscriptions: SubscriptionRegistry;
   /** What the client has not read, on its key's account and the process's. */
   unread: AnswerHold;
   monotonicMs: () => number;
-  onEnding: (ending: Ending) => void;
+  onEnding: (ending: CloseReason) => void;
 }): Session {
   const isWithinRate = createFrameRate({ perSecondMax: settings.framesPerSecondMax, nowMs: monotonicMs });
   let inFlight = 0;
@@ -76,11 +76,11 @@ export function createSession({
   let isStopping = false;
   let unreadBytes = 0;
 
-  function end(ending: Ending): void {
+  function end(ending: CloseReason): void {
     if (isOver) return;
     isOver = true;
     onEnding(ending);
-    wire.end(endings[ending]);
+    wire.end(closeCodes[ending]);
   }
 
   function send(message: Uint8Array | string): void {
@@ -135,9 +135,9 @@ export function createSession({
     const caller: FrameCaller = { subscriber, made: [] };
     const answered = await answerFrame(bytes, { keyHash, caller });
     const gone = sendAnswer(answered);
-    if (isOver) hub.leave(subscriber);
+    if (isOver) subscriptions.leave(subscriber);
     // Not before: a notification must not arrive ahead of the answer that names its subscription.
-    else for (const subscription of caller.made) hub.start(subscription);
+    else for (const subscription of caller.made) subscriptions.start(subscription);
     // A long answer is in flight until it is read.
     if (answered.release !== undefined) await gone;
     inFlight -= 1;
@@ -161,7 +161,7 @@ export function createSession({
     closed() {
       isOver = true;
       unread.release();
-      hub.leave(subscriber);
+      subscriptions.leave(subscriber);
     },
     end,
     stop() {

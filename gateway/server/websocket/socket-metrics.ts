@@ -1,18 +1,18 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { wishKinds } from "../../subscriptions/read-subscription-request.ts";
-import type { SubscriptionHub } from "../../subscriptions/subscription-registry.ts";
-import { endings } from "./close-codes.ts";
+import { subscriptionKinds } from "../../subscriptions/read-subscription-request.ts";
+import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";
+import { closeCodes } from "./close-codes.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** Shows sockets and subscriptions at `/metrics`; read when somebody asks. */
 export function registerSocketMetrics({
   registry,
   sockets,
-  hub,
+  subscriptions,
 }: {
   registry: Registry;
   sockets: Pick<Sockets, "count" | "ended">;
-  hub: Pick<SubscriptionHub, "count" | "logValues" | "notificationsSent">;
+  subscriptions: Pick<SubscriptionRegistry, "count" | "logValues" | "notificationsSent">;
 }): void {
   const registers = [registry];
   new Gauge({
@@ -29,7 +29,7 @@ export function registerSocketMetrics({
     labelNames: ["kind"],
     registers,
     collect() {
-      for (const kind of wishKinds) this.set({ kind }, hub.count(kind));
+      for (const kind of subscriptionKinds) this.set({ kind }, subscriptions.count(kind));
     },
   });
   new Gauge({
@@ -37,7 +37,7 @@ export function registerSocketMetrics({
     help: "Addresses and topics that subscriptions of logs name; webSocket.logValuesMax bounds them",
     registers,
     collect() {
-      this.set(hub.logValues());
+      this.set(subscriptions.logValues());
     },
   });
   new Counter({
@@ -46,7 +46,7 @@ export function registerSocketMetrics({
     registers,
     collect() {
       this.reset();
-      this.inc(hub.notificationsSent());
+      this.inc(subscriptions.notificationsSent());
     },
   });
   new Counter({
@@ -56,7 +56,7 @@ export function registerSocketMetrics({
     registers,
     collect() {
       this.reset();
-      for (const [ending, count] of sockets.ended()) this.inc({ code: endings[ending].code }, count);
+      for (const [ending, count] of sockets.ended()) this.inc({ code: closeCodes[ending].code }, count);
     },
   });
 }

@@ -1,8 +1,8 @@
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { AnswerBudget } from "../../answer-budget/answer-budget.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
-import type { SubscriptionHub } from "../../subscriptions/subscription-registry.ts";
-import type { Ending } from "./close-codes.ts";
+import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";
+import type { CloseReason } from "./close-codes.ts";
 import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
 
@@ -13,7 +13,7 @@ export type Sockets = {
   admit(key: FoundKey): Admission | Refusal;
   count(): number;
   /** How many sockets were closed by us, by why. */
-  ended(): ReadonlyMap<Ending, number>;
+  ended(): ReadonlyMap<CloseReason, number>;
   /** Closes every socket when what is under way on it is answered, at the latest after `timeoutMs`. */
   stop(options: { timeoutMs: number }): Promise<void>;
 };
@@ -28,7 +28,7 @@ export function createSockets({
   settings,
   answerFrame,
   isKeyOver,
-  hub,
+  subscriptions,
   answerBudget,
   monotonicMs,
 }: {
@@ -36,12 +36,12 @@ export function createSockets({
   answerFrame: AnswerFrame;
   /** Whether the key of this SHA-256 is known to open nothing any more. Mostly from memory; never rejects. */
   isKeyOver: (keyHash: string) => Promise<boolean>;
-  hub: SubscriptionHub;
+  subscriptions: SubscriptionRegistry;
   answerBudget: Pick<AnswerBudget, "open">;
   monotonicMs: () => number;
 }): Sockets {
   const byKey = new Map<string, KeySockets>();
-  const ended = new Map<Ending, number>();
+  const ended = new Map<CloseReason, number>();
   let open = 0;
   let isStopping = false;
   let onClosed = () => {};
@@ -55,7 +55,7 @@ export function createSockets({
     if (await isKeyOver(keyHash)) endSessions(byKey.get(keyHash)?.sessions ?? [], "keyEnded");
   }
 
-  function endSessions(sessions: Iterable<Session>, ending: Ending): void {
+  function endSessions(sessions: Iterable<Session>, ending: CloseReason): void {
     for (const session of [...sessions]) session.end(ending);
   }
 
@@ -63,7 +63,7 @@ export function createSockets({
     return [...byKey.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
-  function countEnding(ending: Ending): void {
+  function countClosed(ending: CloseReason): void {
     ended.set(ending, (ended.get(ending) ?? 0) + 1);
   }
 
@@ -79,9 +79,9 @@ export function createSockets({
       unread: answerBudget.open(id),
       settings,
       answerFrame,
-      hub,
+      subscriptions,
       monotonicMs,
-      onEnding: countEnding,
+      onEnding: countClosed,
     });
     ofKey.sessions.add(session);
     open += 1;

@@ -40,7 +40,7 @@ export type HeadTracker = {
    * Tells each announced block once, in order, within an epoch without gaps but for `skipped`. Called at once where the
    * block is announced, so it must not block. Returns what ends it.
    */
-  onHead(listener: (head: HeadNews) => void): () => void;
+  onHead(listener: (head: NewHead) => void): () => void;
   /** Tells that another chain begins, before its first head: what was remembered of the old one is wrong. */
   onEpoch(listener: (reason: string) => void): () => void;
   status(): ValidatorHeadStatus[];
@@ -50,7 +50,7 @@ export type HeadTracker = {
 /** `block` is the block object as the validator wrote it to `newHeads` or with transaction hashes; read-only. */
 export type Head = Header & { numberHex: string };
 /** `skipped` counts blocks between the one told before and this one that were too many to fetch. */
-export type HeadNews = Head & { epoch: number; skipped: bigint };
+export type NewHead = Head & { epoch: number; skipped: bigint };
 /** `startedAt` in wall milliseconds; `genesisHash` undefined until it is decided. */
 export type Epoch = { number: number; genesisHash: string | undefined; startedAt: number };
 
@@ -85,7 +85,7 @@ export function createHeadTracker({
   const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
   const log = createHeadLog({ logger, failuresMax: limits.failuresMax });
   const waiters = createWaiters(limits);
-  const headListeners = new Set<(head: HeadNews) => void>();
+  const headListeners = new Set<(head: NewHead) => void>();
   const epochListeners = new Set<(reason: string) => void>();
   const lastHeadAt = new Map<string, { hash: string; atMs: number }>();
   let head: Head | undefined;

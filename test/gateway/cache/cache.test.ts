@@ -2,14 +2,14 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import t from "tap";
 import type { StreamedAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
-import { cutFrom, errorAnswer, result, settled, startMemory } from "./scripted-upstream.ts";
+import { cutFrom, errorAnswer, result, settled, startCache } from "./scripted-upstream.ts";
 
 const address = `0x${"ab".repeat(20)}`;
 const hash = `0x${"11".repeat(32)}`;
 const latest = [address, "latest"];
 
 t.test("within a block the same question is asked once, and again after it", async (t) => {
-  const { ask, asked, reply, moveHead, memory } = startMemory();
+  const { ask, asked, reply, moveHead, cache } = startCache();
   t.equal(ask("eth_getBalance", latest).source, "miss");
   await reply(result('"0x1"'));
   for (const same of [
@@ -29,11 +29,11 @@ t.test("within a block the same question is asked once, and again after it", asy
   moveHead(1001);
   t.equal(ask("eth_getBalance", latest).source, "miss");
   t.equal(asked[0]?.call.paramsText, `["${address}","0x3e9"]`);
-  t.match(memory.stats(), { head: { hits: 4, misses: 4, joins: 0, entries: 0 } });
+  t.match(cache.stats(), { head: { hits: 4, misses: 4, joins: 0, entries: 0 } });
 });
 
 t.test("what has no block holds until the next one", async (t) => {
-  const { ask, reply, moveHead } = startMemory();
+  const { ask, reply, moveHead } = startCache();
   ask("eth_gasPrice", []);
   await reply(result('"0x0"'));
   t.equal(ask("eth_gasPrice", []).source, "hit");
@@ -42,7 +42,7 @@ t.test("what has no block holds until the next one", async (t) => {
 });
 
 t.test("what never changes outlives the block", async (t) => {
-  const { ask, reply, moveHead, memory } = startMemory();
+  const { ask, reply, moveHead, cache } = startCache();
   const questions: [string, readonly unknown[], string][] = [
     ["eth_chainId", [], '"0x228d"'],
     ["eth_getBalance", [address, "0x10"], '"0x5"'],
@@ -58,11 +58,11 @@ t.test("what never changes outlives the block", async (t) => {
   }
   moveHead(1001);
   for (const [method, params] of questions) t.equal(ask(method, params).source, "hit", method);
-  t.match(memory.stats(), { forever: { entries: questions.length } });
+  t.match(cache.stats(), { forever: { entries: questions.length } });
 });
 
 t.test("another chain drops everything, also what is on its way", async (t) => {
-  const { ask, reply, moveHead, newChain, memory } = startMemory();
+  const { ask, reply, moveHead, newChain, cache } = startCache();
   ask("eth_chainId", []);
   await reply(result('"0x228d"'));
   ask("eth_getBalance", [address, "0x10"]);
@@ -72,11 +72,11 @@ t.test("another chain drops everything, also what is on its way", async (t) => {
   await reply(result('"0x5"'));
   t.equal(ask("eth_getBalance", [address, "0x10"]).source, "miss", "it was the old chain's");
   t.equal(ask("eth_chainId", []).source, "miss");
-  t.match(memory.stats(), { head: { entries: 0 }, forever: { entries: 0 } });
+  t.match(cache.stats(), { head: { entries: 0 }, forever: { entries: 0 } });
 });
 
 t.test("an answer that comes after the head moved is kept only where it names its block", async (t) => {
-  const { ask, reply, moveHead } = startMemory();
+  const { ask, reply, moveHead } = startCache();
   ask("eth_getBalance", latest);
   ask("eth_gasPrice", []);
   moveHead(1001);
@@ -109,17 +109,17 @@ t.test("what may become another answer is not kept", async (t) => {
     ["what is longer than an entry may be", "eth_getCode", latest, [`"0x${"00".repeat(60_000)}"`]],
   ];
   for (const [what, method, params, answer] of cases) {
-    const { ask, reply, memory } = startMemory();
+    const { ask, reply, cache } = startCache();
     const { answer: given } = ask(method, params);
     await reply(result(...answer));
     t.match(await given, { afterId: result(...answer).afterId }, `${what} is answered`);
     t.equal(ask(method, params).source, "miss", `${what} is not remembered`);
-    t.match(memory.stats(), { head: { entries: 0 }, forever: { entries: 0 } });
+    t.match(cache.stats(), { head: { entries: 0 }, forever: { entries: 0 } });
   }
 });
 
 t.test("pending and calls that change something are asked each time", async (t) => {
-  const { ask, asked, memory } = startMemory();
+  const { ask, asked, cache } = startCache();
   for (const [method, params] of [
     ["eth_getTransactionCount", [address, "pending"]],
     ["eth_estimateGas", [{ to: address }]],
@@ -130,11 +130,11 @@ t.test("pending and calls that change something are asked each time", async (t) 
     for (const _time of [1, 2]) t.equal(ask(method, params).source, "miss", method);
   }
   t.equal(asked.length, 10);
-  t.match(memory.stats(), { head: { misses: 0 }, forever: { misses: 0 } });
+  t.match(cache.stats(), { head: { misses: 0 }, forever: { misses: 0 } });
 });
 
 t.test("a revert at a fixed block is remembered, no other error", async (t) => {
-  const { ask, reply } = startMemory();
+  const { ask, reply } = startCache();
   ask("eth_call", [{ to: address }, "latest"]);
   await reply(errorAnswer(3));
   t.equal(ask("eth_call", [{ to: address }, "latest"]).source, "hit");
@@ -144,7 +144,7 @@ t.test("a revert at a fixed block is remembered, no other error", async (t) => {
 });
 
 t.test("the same question many times at once is one upstream, and each has its answer", async (t) => {
-  const { ask, asked, reply, memory } = startMemory();
+  const { ask, asked, reply, cache } = startCache();
   const all = Array.from({ length: 50 }, () => ask("eth_getBalance", latest));
   t.equal(asked.length, 1);
   t.same(
@@ -153,11 +153,11 @@ t.test("the same question many times at once is one upstream, and each has its a
   );
   await reply(result('"0x1"'));
   for (const { answer } of all) t.match(await answer, { afterId: ',"result":"0x1"}' });
-  t.match(memory.stats(), { head: { misses: 1, joins: 49, hits: 0 } });
+  t.match(cache.stats(), { head: { misses: 1, joins: 49, hits: 0 } });
 });
 
 t.test("null is shared by those who asked for it at once, and by nobody after them", async (t) => {
-  const { ask, asked, reply } = startMemory();
+  const { ask, asked, reply } = startCache();
   const [, second] = [ask("eth_getTransactionReceipt", [hash]), ask("eth_getTransactionReceipt", [hash])];
   await reply(result("null"));
   t.match(await second?.answer, { afterId: ',"result":null}' });
@@ -168,7 +168,7 @@ t.test("null is shared by those who asked for it at once, and by nobody after th
 t.test(
   "a failure is not shared: one of those who waited asks again for all, within their own time",
   async (t) => {
-    const { ask, asked, reply, passTime } = startMemory();
+    const { ask, asked, reply, passTime } = startCache();
     const [first, ...others] = Array.from({ length: 5 }, () => ask("eth_getBalance", latest));
     passTime(4000);
     await reply("unavailable");
@@ -181,7 +181,7 @@ t.test(
 );
 
 t.test("who waited for two failures is told so", async (t) => {
-  const { ask, asked, reply } = startMemory();
+  const { ask, asked, reply } = startCache();
   const all = Array.from({ length: 3 }, () => ask("eth_getBalance", latest));
   await reply("unavailable");
   await reply("unavailable");
@@ -190,7 +190,7 @@ t.test("who waited for two failures is told so", async (t) => {
 });
 
 t.test("a stream has one reader: those who waited for it ask for themselves", async (t) => {
-  const { ask, asked, reply } = startMemory();
+  const { ask, asked, reply } = startCache();
   const stream: StreamedAnswer = {
     beforeId: "",
     afterId: Buffer.alloc(0),
@@ -210,36 +210,36 @@ t.test("a stream has one reader: those who waited for it ask for themselves", as
 });
 
 t.test("who wants it fresh passes memory by, and leaves the new answer there", async (t) => {
-  const { ask, asked, reply, memory } = startMemory();
+  const { ask, asked, reply, cache } = startCache();
   for (const [method, params] of [
     ["eth_getBalance", latest],
     ["eth_getBalance", [address, "0x10"]],
   ] as const) {
     ask(method, params);
     await reply(result('"0x1"'));
-    const { entries, bytes } = memory.stats().head;
+    const { entries, bytes } = cache.stats().head;
     const fresh = ask(method, params, { isFresh: true });
     t.equal(fresh.source, "miss");
     t.equal(ask(method, params).source, "hit", "others are served meanwhile");
     await reply(result('"0x2"'));
     t.match(await fresh.answer, { afterId: ',"result":"0x2"}' });
     t.match(await ask(method, params).answer, { afterId: ',"result":"0x2"}' });
-    t.match(memory.stats().head, { entries, bytes }, "in the place of the old one");
+    t.match(cache.stats().head, { entries, bytes }, "in the place of the old one");
   }
   t.same(asked, []);
 });
 
 t.test("the block number is the body's head, whatever was announced since", async (t) => {
-  const { ask, asked, memory } = startMemory();
+  const { ask, asked, cache } = startCache();
   const { answer, source } = ask("eth_blockNumber", []);
   t.match(await answer, { afterId: ',"result":"0x3e8"}' });
   t.equal(source, "hit");
   t.same(asked, []);
-  t.match(memory.stats(), { head: { hits: 1 } });
+  t.match(cache.stats(), { head: { hits: 1 } });
 });
 
 t.test("memory is bounded in bytes, each class for itself", async (t) => {
-  const { ask, reply, memory, moveHead } = startMemory({ bytesMax: 100_000 });
+  const { ask, reply, cache, moveHead } = startCache({ bytesMax: 100_000 });
   const code = `"0x${"00".repeat(2000)}"`;
   const fill = async (block: string) => {
     for (let index = 0; index < 60; index += 1) {
@@ -249,7 +249,7 @@ t.test("memory is bounded in bytes, each class for itself", async (t) => {
   };
   await fill("latest");
   await fill("0x10");
-  const { head, forever } = memory.stats();
+  const { head, forever } = cache.stats();
   t.ok(head.bytes > 20_000 && head.bytes <= 25_000, `${head.bytes} bytes of this block`);
   t.ok(forever.bytes > 65_000 && forever.bytes <= 75_000, `${forever.bytes} bytes for ever`);
   const at = (index: number, block: string) => [`0x${String(index).padStart(40, "0")}`, block];
@@ -257,11 +257,11 @@ t.test("memory is bounded in bytes, each class for itself", async (t) => {
   t.equal(ask("eth_getCode", at(0, "0x10")).source, "miss", "the least recently used goes first");
   t.equal(ask("eth_getCode", at(59, "0x10")).source, "hit");
   moveHead(1001);
-  t.match(memory.stats().head, { entries: 0, bytes: 0 });
+  t.match(cache.stats().head, { entries: 0, bytes: 0 });
 });
 
 t.test("a question that is longer than it is worth is not remembered", async (t) => {
-  const { ask, reply } = startMemory();
+  const { ask, reply } = startCache();
   const call = [{ data: `0x${"00".repeat(3000)}` }, "latest"];
   ask("eth_call", call);
   await reply(result('"0x"'));
@@ -269,7 +269,7 @@ t.test("a question that is longer than it is worth is not remembered", async (t)
 });
 
 t.test("without room nothing is remembered and nothing shared", async (t) => {
-  const { ask, asked, reply } = startMemory({ bytesMax: 0 });
+  const { ask, asked, reply } = startCache({ bytesMax: 0 });
   ask("eth_getBalance", latest);
   ask("eth_getBalance", latest);
   t.equal(asked.length, 2);
@@ -282,7 +282,7 @@ t.test(
   async (t) => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
-    const { ask, asked, memory } = startMemory();
+    const { ask, asked, cache } = startCache();
     const array = "x".repeat(20_000);
     collect();
     const before = process.memoryUsage().heapUsed;
@@ -293,7 +293,7 @@ t.test(
     }
     collect();
     const grown = process.memoryUsage().heapUsed - before;
-    t.equal(memory.stats().forever.entries, 1000);
+    t.equal(cache.stats().forever.entries, 1000);
     t.ok(grown < 5_000_000, `${grown} bytes for what was cut from 40 MB`);
   },
 );

@@ -1,4 +1,4 @@
-import { createMemory, type MemoryOptions, type Source } from "../../../gateway/cache/cache.ts";
+import { type CacheOptions, createCache, type Source } from "../../../gateway/cache/cache.ts";
 import type { Asked } from "../../../gateway/cache/in-flight-request.ts";
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
@@ -9,7 +9,7 @@ import type { AnnouncedHead, AskOptions, Upstream } from "../../../gateway/upstr
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 
 /** A memory over an upstream that answers when the test says so. */
-export function startMemory({
+export function startCache({
   bytesMax = 1_000_000,
   entryBytesMax = 100_000,
 }: {
@@ -34,14 +34,14 @@ export function startMemory({
       return () => {};
     },
   };
-  const memory = createMemory({
+  const cache = createCache({
     upstream,
     settings: { bytesMax, entryBytesMax },
     monotonicMs: () => nowMs,
   });
 
   return {
-    memory,
+    cache,
     /** What reached the upstream and was not answered yet, oldest first. */
     asked,
     passTime(ms: number): void {
@@ -56,7 +56,7 @@ export function startMemory({
       for (const listener of epochListeners) listener();
     },
     /** Asks as the stages do; `source` is set as soon as memory has decided. */
-    ask(method: string, params: readonly unknown[], changes: Partial<MemoryOptions> = {}) {
+    ask(method: string, params: readonly unknown[], changes: Partial<CacheOptions> = {}) {
       const rule = rules.get(method);
       if (rule === undefined) throw new Error(`${method} has no line`);
       const paramsText = cutFrom(body, JSON.stringify(params));
@@ -72,7 +72,7 @@ export function startMemory({
       let isThere = false;
       const answer = new Promise<Asked>((resolve) => {
         const options = { group: "k", mayStream: true, head, isFresh: false, note, ...changes };
-        memory.ask(call, options, (given) => {
+        cache.submit(call, options, (given) => {
           isThere = true;
           resolve(given);
         });

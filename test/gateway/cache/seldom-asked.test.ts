@@ -1,8 +1,8 @@
 import t from "tap";
-import { createHeadShelf } from "../../../gateway/cache/head-cache.ts";
-import { createForeverShelf } from "../../../gateway/cache/permanent-cache.ts";
+import { createHeadCache } from "../../../gateway/cache/head-cache.ts";
+import { createPermanentCache } from "../../../gateway/cache/permanent-cache.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
-import { result, startMemory } from "./scripted-upstream.ts";
+import { result, startCache } from "./scripted-upstream.ts";
 
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 
@@ -11,8 +11,8 @@ const many = 4096;
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, "0")}`;
 
 /** A memory that was asked `many` questions, about the head or a block below. */
-async function filledMemory(block: string) {
-  const started = startMemory({ bytesMax: 8_000_000 });
+async function filledCache(block: string) {
+  const started = startCache({ bytesMax: 8_000_000 });
   for (let index = 0; index < many; index += 1) started.ask("eth_getBalance", [addressOf(index), block]);
   for (const { answer } of started.asked.splice(0)) answer(result('"0x1"'));
   return started;
@@ -23,22 +23,22 @@ for (const [block, shelf] of [
   ["0x10", "forever"],
 ] as const) {
   t.test(`of many answers (${shelf}) those that are asked for again are remembered`, async (t) => {
-    const { ask, reply, memory } = await filledMemory(block);
-    t.match(memory.stats(), { [shelf]: { entries: many } });
+    const { ask, reply, cache } = await filledCache(block);
+    t.match(cache.stats(), { [shelf]: { entries: many } });
     t.equal(ask("eth_getBalance", [addressOf(0), block]).source, "hit", "what came first is there");
 
     const late = [addressOf(many), block];
     t.equal(ask("eth_getBalance", late).source, "miss");
     await reply(result('"0x2"'));
     t.equal(ask("eth_getBalance", late).source, "miss", "not after the first asking");
-    t.match(memory.stats(), { [shelf]: { entries: many } });
+    t.match(cache.stats(), { [shelf]: { entries: many } });
     await reply(result('"0x2"'));
     t.equal(ask("eth_getBalance", late).source, "hit", "after the second");
-    t.match(memory.stats(), { [shelf]: { entries: many + 1 } });
+    t.match(cache.stats(), { [shelf]: { entries: many + 1 } });
   });
 
   t.test(`of many answers (${shelf}) one that several wait for is remembered at once`, async (t) => {
-    const { ask, asked, reply } = await filledMemory(block);
+    const { ask, asked, reply } = await filledCache(block);
     const late = [addressOf(many), block];
     const first = ask("eth_getBalance", late);
     const second = ask("eth_getBalance", late);
@@ -53,7 +53,7 @@ for (const [block, shelf] of [
   });
 
   t.test(`of many answers (${shelf}) one that had to be fresh is remembered at once`, async (t) => {
-    const { ask, reply } = await filledMemory(block);
+    const { ask, reply } = await filledCache(block);
     const late = [addressOf(many), block];
     ask("eth_getBalance", late, { isFresh: true });
     await reply(result('"0x2"'));
@@ -70,17 +70,17 @@ t.test("two questions that fall on one number never get each other's answer", as
     { rule: balance, paramsText: '["0x2"]' },
     { rule: count, paramsText: '["0x1"]' },
   ];
-  for (const shelf of [createHeadShelf({ bytesMax: 10_000 }), createForeverShelf({ bytesMax: 10_000 })]) {
+  for (const shelf of [createHeadCache({ bytesMax: 10_000 }), createPermanentCache({ bytesMax: 10_000 })]) {
     const answer = result('"0x1"');
     shelf.keep(7, { ...one, answer });
     t.equal(shelf.find(7, one), answer);
-    const asking = shelf.asking.open(7, one);
+    const asking = shelf.inFlight.open(7, one);
     for (const other of others) {
       t.equal(shelf.find(7, other), undefined);
-      t.equal(shelf.asking.find(7, other), undefined, "nor waits for it");
-      const further = shelf.asking.open(7, other);
-      t.equal(shelf.asking.find(7, other), further);
-      t.equal(shelf.asking.find(7, one), asking);
+      t.equal(shelf.inFlight.find(7, other), undefined, "nor waits for it");
+      const further = shelf.inFlight.open(7, other);
+      t.equal(shelf.inFlight.find(7, other), further);
+      t.equal(shelf.inFlight.find(7, one), asking);
       const newer = result('"0x2"');
       shelf.keep(7, { ...other, answer: newer });
       t.equal(shelf.find(7, other), newer);
@@ -91,9 +91,9 @@ t.test("two questions that fall on one number never get each other's answer", as
     const bytes = shelf.bytes();
     shelf.keep(7, { ...one, answer });
     t.equal(shelf.bytes(), bytes, "and what takes its place is counted once");
-    shelf.asking.close(asking);
-    t.equal(shelf.asking.find(7, one), undefined);
+    shelf.inFlight.close(asking);
+    t.equal(shelf.inFlight.find(7, one), undefined);
     for (const other of others)
-      t.not(shelf.asking.find(7, other), undefined, "those before it in the chain stay");
+      t.not(shelf.inFlight.find(7, other), undefined, "those before it in the chain stay");
   }
 });

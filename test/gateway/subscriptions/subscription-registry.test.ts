@@ -1,16 +1,16 @@
 import t from "tap";
 import { isRefusal } from "../../../gateway/json-rpc/refusal.ts";
-import type { Ending } from "../../../gateway/server/websocket/close-codes.ts";
+import type { CloseReason } from "../../../gateway/server/websocket/close-codes.ts";
 import type { Subscriber, Subscription } from "../../../gateway/subscriptions/subscriber-list.ts";
-import { createHub } from "../../../gateway/subscriptions/subscription-registry.ts";
+import { createSubscriptionRegistry } from "../../../gateway/subscriptions/subscription-registry.ts";
 import { addressOf, createNewsDesk, createToldChain, topicOf } from "../../fakes/scripted-chain.ts";
 
 const [tokenA, tokenB] = [addressOf("a"), addressOf("b")];
 const [transfer, approval] = [topicOf("transfer"), topicOf("approval")];
 
-type HubSettings = Parameters<typeof createHub>[0]["settings"];
+type HubSettings = Parameters<typeof createSubscriptionRegistry>[0]["settings"];
 
-/** A hub over a chain told by hand; `hold` keeps back the answers to its questions until it is called off. */
+/** A registry over a chain told by hand; `hold` keeps back the answers to its questions until it is called off. */
 function createRig(bounds: Partial<HubSettings> = {}) {
   const settings = {
     subscriptionsPerConnectionMax: 3,
@@ -26,7 +26,7 @@ function createRig(bounds: Partial<HubSettings> = {}) {
   let answer = chain.ask;
   let tellPending: (hashes: readonly string[]) => Promise<void> = async () => {};
   let followers = 0;
-  const hub = createHub({
+  const registry = createSubscriptionRegistry({
     upstream: desk.upstream,
     async askChain(method, params) {
       asked.push([method, ...params]);
@@ -46,7 +46,7 @@ function createRig(bounds: Partial<HubSettings> = {}) {
   });
   return {
     chain,
-    hub,
+    registry,
     asked,
     tell: desk.tell,
     beginEpoch: desk.beginEpoch,
@@ -69,10 +69,10 @@ function createRig(bounds: Partial<HubSettings> = {}) {
   };
 }
 
-function createListener(hub: ReturnType<typeof createHub>) {
+function createListener(registry: ReturnType<typeof createSubscriptionRegistry>) {
   const messages: { params: { subscription: string; result: unknown } }[] = [];
   const corked: number[] = [];
-  let ended: Ending | undefined;
+  let ended: CloseReason | undefined;
   const subscriber: Subscriber = {
     cork(write) {
       const before = messages.length;
@@ -82,11 +82,11 @@ function createListener(hub: ReturnType<typeof createHub>) {
     send: (message) => void messages.push(JSON.parse(Buffer.from(message).toString())),
     end(ending) {
       ended = ending;
-      hub.leave(subscriber);
+      registry.leave(subscriber);
     },
   };
   const subscribe = (...params: unknown[]): Subscription => {
-    const made = hub.subscribe(subscriber, params, "k_core");
+    const made = registry.subscribe(subscriber, params, "k_core");
     if (isRefusal(made)) throw new Error(made.message);
     return made;
   };
@@ -98,7 +98,7 @@ function createListener(hub: ReturnType<typeof createHub>) {
     ended: () => ended,
     started(...params: unknown[]): string {
       const subscription = subscribe(...params);
-      hub.start(subscription);
+      registry.start(subscription);
       return subscription.id;
     },
     told: (id: string) =>
@@ -111,8 +111,8 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 t.test(
   "a head is told to whoever listens, as the block that the validator wrote, without a question",
   async (t) => {
-    const { chain, hub, tell, asked } = createRig();
-    const [one, other] = [createListener(hub), createListener(hub)];
+    const { chain, registry, tell, asked } = createRig();
+    const [one, other] = [createListener(registry), createListener(registry)];
     const ids = [one.started("newHeads"), one.started("newHeads"), other.started("newHeads")];
     t.equal(new Set(ids).size, 3);
     for (const id of ids) t.match(id, /^0x[0-9a-f]{32}$/);
@@ -129,17 +129,17 @@ t.test(
 );
 
 t.test("nothing is told before the subscription was acknowledged, nor of blocks before it", async (t) => {
-  const { chain, hub, tell, hold } = createRig();
+  const { chain, registry, tell, hold } = createRig();
   const log = { address: tokenA, topics: [] };
-  const early = createListener(hub);
+  const early = createListener(registry);
   early.started("logs", {});
   const release = hold();
   tell(chain.add([log]));
-  const listener = createListener(hub);
+  const listener = createListener(registry);
   const [heads, logs] = [listener.subscribe("newHeads"), listener.subscribe("logs", {})];
   tell(chain.add([log]));
-  hub.start(heads);
-  hub.start(logs);
+  registry.start(heads);
+  registry.start(logs);
   tell(chain.add([log]));
   release();
   await settled();
@@ -153,9 +153,9 @@ t.test("nothing is told before the subscription was acknowledged, nor of blocks 
 });
 
 t.test("logs are told by address and topics, in the chain's order, for one question a block", async (t) => {
-  const { chain, hub, tell, asked } = createRig();
-  const listener = createListener(hub);
-  const other = createListener(hub);
+  const { chain, registry, tell, asked } = createRig();
+  const listener = createListener(registry);
+  const other = createListener(registry);
   const ofA = listener.started("logs", { address: tokenA });
   const transfers = listener.started("logs", { topics: [transfer] });
   const second = other.started("logs", { address: [tokenB, tokenA], topics: [null, [approval, transfer]] });
@@ -175,8 +175,8 @@ t.test("logs are told by address and topics, in the chain's order, for one quest
 });
 
 t.test("where no log can be wanted nobody is asked", async (t) => {
-  const { chain, hub, tell, asked } = createRig();
-  const listener = createListener(hub);
+  const { chain, registry, tell, asked } = createRig();
+  const listener = createListener(registry);
   listener.started("logs", { address: tokenA, topics: [transfer] });
   tell(chain.add([{ address: tokenB, topics: [approval] }]));
   tell(chain.add([{ address: tokenA, topics: [approval] }]));
@@ -192,8 +192,8 @@ t.test(
   "logs that cannot be all of the block's are asked for again; later blocks wait for them",
   async (t) => {
     const rig = createRig();
-    const { chain, hub, tell } = rig;
-    const listener = createListener(hub);
+    const { chain, registry, tell } = rig;
+    const listener = createListener(registry);
     const id = listener.started("logs", {});
     const log = { address: tokenA, topics: [transfer] };
     const whole = chain.ask;
@@ -227,8 +227,12 @@ t.test(
 );
 
 t.test("more than 128 blocks behind: a socket that would miss some is closed, others are not", async (t) => {
-  const { chain, hub, tell, hold } = createRig();
-  const [heads, logs, pending] = [createListener(hub), createListener(hub), createListener(hub)];
+  const { chain, registry, tell, hold } = createRig();
+  const [heads, logs, pending] = [
+    createListener(registry),
+    createListener(registry),
+    createListener(registry),
+  ];
   heads.started("newHeads");
   logs.started("logs", {});
   pending.started("newPendingTransactions");
@@ -236,7 +240,7 @@ t.test("more than 128 blocks behind: a socket that would miss some is closed, ot
   tell({ ...chain.add(), skipped: 200n });
   t.same([heads.ended(), logs.ended(), pending.ended()], ["behind", "behind", undefined]);
 
-  const [slow, headsOnly] = [createListener(hub), createListener(hub)];
+  const [slow, headsOnly] = [createListener(registry), createListener(registry)];
   slow.started("logs", {});
   headsOnly.started("newHeads");
   const release = hold();
@@ -247,7 +251,7 @@ t.test("more than 128 blocks behind: a socket that would miss some is closed, ot
   release();
   await settled();
   t.same(slow.messages, []);
-  const fresh = createListener(hub);
+  const fresh = createListener(registry);
   const id = fresh.started("logs", {});
   tell(chain.add([{ address: tokenA, topics: [] }]));
   await settled();
@@ -257,9 +261,9 @@ t.test("more than 128 blocks behind: a socket that would miss some is closed, ot
 t.test(
   "another chain closes every socket with subscriptions; the next ones begin with its blocks",
   async (t) => {
-    const { chain, hub, tell, beginEpoch } = createRig();
+    const { chain, registry, tell, beginEpoch } = createRig();
     const listeners = ["newHeads", "logs", "newPendingTransactions", "syncing"].map((kind) => {
-      const listener = createListener(hub);
+      const listener = createListener(registry);
       listener.started(kind);
       return listener;
     });
@@ -270,7 +274,7 @@ t.test(
       Array(4).fill("chainEnded"),
     );
     chain.revert(1);
-    const fresh = createListener(hub);
+    const fresh = createListener(registry);
     const id = fresh.started("newHeads");
     tell(chain.add());
     t.match(fresh.told(id), [{ number: "0x2" }]);
@@ -279,8 +283,8 @@ t.test(
 
 t.test("pending transactions: hashes, or whole ones fetched once for everybody", async (t) => {
   const rig = createRig();
-  const { hub, asked } = rig;
-  const [one, other] = [createListener(hub), createListener(hub)];
+  const { registry, asked } = rig;
+  const [one, other] = [createListener(registry), createListener(registry)];
   const hashes = one.started("newPendingTransactions");
   const whole = [one.started("newPendingTransactions", true), other.started("newPendingTransactions", true)];
   t.equal(rig.followers(), 1);
@@ -290,15 +294,15 @@ t.test("pending transactions: hashes, or whole ones fetched once for everybody",
   t.same(one.told(whole[0] ?? ""), [{ hash: transfer }], "one that is gone is left out");
   t.same(other.told(whole[1] ?? ""), [{ hash: transfer }]);
   t.equal(asked.length, 2);
-  hub.leave(one.subscriber);
+  registry.leave(one.subscriber);
   t.equal(rig.followers(), 1);
-  hub.leave(other.subscriber);
+  registry.leave(other.subscriber);
   t.equal(rig.followers(), 0, "nobody listens, nobody looks");
 });
 
 t.test("bad parameters are refused in words, and so is one subscription too many", async (t) => {
-  const { hub } = createRig();
-  const { subscriber, started } = createListener(hub);
+  const { registry } = createRig();
+  const { subscriber, started } = createListener(registry);
   for (const params of [
     [],
     ["heads"],
@@ -312,18 +316,18 @@ t.test("bad parameters are refused in words, and so is one subscription too many
     ["logs", { topics: [5] }],
   ]) {
     t.match(
-      hub.subscribe(subscriber, params, "k_core"),
+      registry.subscribe(subscriber, params, "k_core"),
       { refused: "invalid_params" },
       JSON.stringify(params),
     );
   }
   const ids = [started("newHeads"), started("syncing"), started("logs", {})];
-  t.match(hub.subscribe(subscriber, ["newHeads"], "k_core"), { refused: "rate_limited" });
-  t.equal(hub.unsubscribe(createListener(hub).subscriber, ids[0]), false, "another's is not found");
-  t.equal(hub.unsubscribe(subscriber, ids[0]), true);
-  t.equal(hub.unsubscribe(subscriber, ids[0]), false);
-  t.equal(hub.unsubscribe(subscriber, 7), false);
-  t.same([hub.count("newHeads"), hub.count("syncing"), hub.count("logs")], [0, 1, 1]);
+  t.match(registry.subscribe(subscriber, ["newHeads"], "k_core"), { refused: "rate_limited" });
+  t.equal(registry.unsubscribe(createListener(registry).subscriber, ids[0]), false, "another's is not found");
+  t.equal(registry.unsubscribe(subscriber, ids[0]), true);
+  t.equal(registry.unsubscribe(subscriber, ids[0]), false);
+  t.equal(registry.unsubscribe(subscriber, 7), false);
+  t.same([registry.count("newHeads"), registry.count("syncing"), registry.count("logs")], [0, 1, 1]);
 });
 
 const many = (count: number, name = "topic") => ({
@@ -333,10 +337,14 @@ const many = (count: number, name = "topic") => ({
 t.test(
   "what subscriptions of logs name is bounded: for a key, over its connections, and in all",
   async (t) => {
-    const { hub } = createRig({ logValuesPerKeyMax: 100, logValuesMax: 150, logSubscriptionsPerKeyMax: 4 });
-    const [one, other] = [createListener(hub).subscriber, createListener(hub).subscriber];
+    const { registry } = createRig({
+      logValuesPerKeyMax: 100,
+      logValuesMax: 150,
+      logSubscriptionsPerKeyMax: 4,
+    });
+    const [one, other] = [createListener(registry).subscriber, createListener(registry).subscriber];
     const of = (count: number, keyId = "k_core", subscriber = one) =>
-      hub.subscribe(subscriber, ["logs", many(count)], keyId);
+      registry.subscribe(subscriber, ["logs", many(count)], keyId);
     t.notMatch(of(60), { refused: String });
     t.match(of(41, "k_core", other), {
       refused: "rate_limited",
@@ -345,45 +353,45 @@ t.test(
     });
     t.notMatch(of(40, "k_core", other), { refused: String });
     t.match(
-      hub.subscribe(other, ["logs"], "k_core"),
+      registry.subscribe(other, ["logs"], "k_core"),
       { refused: "rate_limited" },
       "all logs count as one value",
     );
-    t.equal(hub.logValues(), 100);
+    t.equal(registry.logValues(), 100);
     t.match(of(51, "k_other", other), { refused: "service_unavailable" });
     t.notMatch(of(50, "k_other", other), { refused: String });
-    hub.leave(other);
-    t.equal(hub.logValues(), 60, "who leaves gives everything back");
+    registry.leave(other);
+    t.equal(registry.logValues(), 60, "who leaves gives everything back");
 
     t.notMatch(of(1), { refused: String });
     t.notMatch(of(1, "k_core", other), { refused: String });
     t.notMatch(of(1, "k_core", other), { refused: String });
     t.match(of(1, "k_core", other), { refused: "rate_limited", message: /4 subscriptions of logs/ });
     t.notMatch(of(1, "k_other", other), { refused: String });
-    hub.leave(one);
-    hub.leave(other);
-    t.equal(hub.logValues(), 0);
+    registry.leave(one);
+    registry.leave(other);
+    t.equal(registry.logValues(), 0);
   },
 );
 
 t.test("values that stand there twice count once", async (t) => {
-  const { hub } = createRig();
-  const { subscriber } = createListener(hub);
+  const { registry } = createRig();
+  const { subscriber } = createListener(registry);
   const upper = `0x${transfer.slice(2).toUpperCase()}`;
-  hub.subscribe(
+  registry.subscribe(
     subscriber,
     ["logs", { address: Array(3000).fill(tokenA), topics: [[transfer, upper]] }],
     "k",
   );
-  t.equal(hub.logValues(), 2);
+  t.equal(registry.logValues(), 2);
 });
 
 t.test(
   "a thousand topics cost the event loop little, when they are taken and when a block comes",
   async (t) => {
     const bounds = { logSubscriptionsPerKeyMax: 100, logValuesPerKeyMax: 100_000, logValuesMax: 100_000 };
-    const { chain, hub, tell } = createRig({ subscriptionsPerConnectionMax: 100, ...bounds });
-    const { subscriber, started, told } = createListener(hub);
+    const { chain, registry, tell } = createRig({ subscriptionsPerConnectionMax: 100, ...bounds });
+    const { subscriber, started, told } = createListener(registry);
     const filters = Array.from({ length: 40 }, (_, index) => many(1000, `of ${index}`));
     const head = chain.add([{ address: tokenA, topics: [topicOf("of 7 500")] }]);
     // Time of the processor: the clock's depends on who else uses it.
@@ -393,15 +401,15 @@ t.test(
     };
     const before = cpuMs();
     for (const filter of filters) {
-      const made = hub.subscribe(subscriber, ["logs", filter], "k");
-      if (!isRefusal(made)) hub.start(made);
+      const made = registry.subscribe(subscriber, ["logs", filter], "k");
+      if (!isRefusal(made)) registry.start(made);
     }
     const id = started("logs", { topics: [topicOf("of 7 500")] });
     const taken = cpuMs();
     tell(head);
     const looked = cpuMs();
     await settled();
-    t.equal(hub.logValues(), 40_001);
+    t.equal(registry.logValues(), 40_001);
     t.equal(told(id).length, 1);
     t.comment(
       `taking ${((taken - before) / 40).toFixed(2)} ms each, a block ${(looked - taken).toFixed(2)} ms`,
@@ -413,8 +421,8 @@ t.test(
 );
 
 t.test("a block with many logs is told in pieces, and everything else goes on in between", async (t) => {
-  const { chain, hub, tell } = createRig();
-  const [listener, leaving] = [createListener(hub), createListener(hub)];
+  const { chain, registry, tell } = createRig();
+  const [listener, leaving] = [createListener(registry), createListener(registry)];
   const id = listener.started("logs", {});
   leaving.started("logs", {});
   const logs = Array.from({ length: 2000 }, () => ({ address: tokenA, topics: [transfer] }));
@@ -424,7 +432,7 @@ t.test("a block with many logs is told in pieces, and everything else goes on in
   while (listener.messages.length < 2001 && turns < 10_000) {
     turns += 1;
     await new Promise((resolve) => setImmediate(resolve));
-    if (leaving.messages.length > 0) hub.leave(leaving.subscriber);
+    if (leaving.messages.length > 0) registry.leave(leaving.subscriber);
   }
   t.ok(turns >= 20, `${turns} turns of the event loop`);
   const places = listener.told(id).map((log) => Number(Reflect.get(Object(log), "logIndex")));
@@ -433,8 +441,8 @@ t.test("a block with many logs is told in pieces, and everything else goes on in
 });
 
 t.test("one that leaves while it is told disturbs nobody, and a stop hears nothing more", async (t) => {
-  const { chain, hub, tell, listeners } = createRig();
-  const leaving = createListener(hub);
+  const { chain, registry, tell, listeners } = createRig();
+  const leaving = createListener(registry);
   const send = leaving.subscriber.send;
   leaving.subscriber.send = (message) => {
     send(message);
@@ -442,12 +450,12 @@ t.test("one that leaves while it is told disturbs nobody, and a stop hears nothi
   };
   const first = leaving.started("newHeads");
   leaving.started("newHeads");
-  const staying = createListener(hub);
+  const staying = createListener(registry);
   const id = staying.started("newHeads");
   tell(chain.add());
   tell(chain.add());
   t.equal(leaving.told(first).length, 1);
   t.equal(staying.told(id).length, 2);
-  hub.stop();
+  registry.stop();
   t.equal(listeners(), 0);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Test } from "tap";
 import type { HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
-import { createHeadTracker, type HeadNews } from "../../../../gateway/upstream/head/head-tracker.ts";
+import { createHeadTracker, type NewHead } from "../../../../gateway/upstream/head/head-tracker.ts";
 
 export type TrackerUnderTest = ReturnType<typeof startTracker>;
 
@@ -32,7 +32,7 @@ export function startTracker(
     limits,
   });
   t.teardown(tracker.stop);
-  const heads: HeadNews[] = [];
+  const heads: NewHead[] = [];
   const epochs: string[] = [];
   tracker.onHead((head) => heads.push(head));
   tracker.onEpoch((reason) => epochs.push(reason));
