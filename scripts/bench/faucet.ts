@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { faucetAddress, randomAddress } from "../../test/faucet/support/outside-wallet.ts";
-import { readPayments } from "../../test/faucet/support/read-payments.ts";
 import { type FaucetUnderTest, startFaucet } from "../../test/faucet/support/start-faucet.ts";
 import { type AnvilUnderTest, startAnvil } from "../../test/helpers/anvil.ts";
 import { startRedis } from "../../test/helpers/redis.ts";
+import { readPayments } from "../soak/faucet-crashes/read-payments.ts";
 
 /*
  * How soon claims are paid on a dev chain with the network's block time, all at once beside one after the other:

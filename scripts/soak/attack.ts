@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { attacks } from "../../test/soak/attack/attacks.ts";
-import { type AttackFindings, runAttacks } from "../../test/soak/attack/run-attacks.ts";
+import { attacks } from "./attack/attacks.ts";
+import { type AttackFindings, runAttacks } from "./attack/run-attacks.ts";
 
 const usage = `Usage: npm run soak -- attack [--seed S] [--seconds N] [--scale X] [--only NAME,NAME] [--tree DIR]
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { runCrashSeeds } from "../../test/soak/faucet-seeds.ts";
+import { runCrashSeeds } from "./faucet-crashes/run-crash-seeds.ts";
 
 const usage = `Usage: npm run soak -- faucet [--seeds N] [--seed S]
 

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { runRandomFaults } from "../../test/soak/random-faults.ts";
-import { runSubscribers } from "../../test/soak/subscribers.ts";
 import { soakAttack } from "./attack.ts";
 import { soakFaucet } from "./faucet.ts";
+import { runRandomFaults } from "./random-faults/run-random-faults.ts";
+import { runSubscribers } from "./subscribers/run-subscribers.ts";
 
 const usage = `Usage: npm run soak -- --minutes N [--seed S]
 

@@ -1,9 +1,9 @@
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { cachedFolder } from "../helpers/cached-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
-import type { Teardown } from "../helpers/teardown.ts";
 import { memberAt } from "./member-at.ts";
 
 /**

@@ -2,10 +2,10 @@ import { Redis } from "ioredis";
 import { toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { keyBudgetKey } from "../../lib/redis/keys/gateway.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import type { Teardown } from "../helpers/teardown.ts";
 
 /** What one client is tested with. Its gateways are its own, so that what they answered was answered to it. */
 export type ClientRig = {

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../../scripts/processes/find-program.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { cachedFolder } from "../helpers/cached-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
-import type { Teardown } from "../helpers/teardown.ts";
 
 const requirements = fileURLToPath(new URL("requirements.txt", import.meta.url));
 /** web3 8 wants 3.10; `ensurepip` is what a Debian without python3-venv lacks. */

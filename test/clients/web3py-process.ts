@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Teardown } from "../helpers/teardown.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { memberAt } from "./member-at.ts";
 
 const script = fileURLToPath(new URL("web3py.py", import.meta.url));

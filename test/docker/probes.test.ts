@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { freePort } from "../helpers/free-port.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 const probe = (name: string) => fileURLToPath(new URL(`../../docker/probes/${name}`, import.meta.url));
@@ -50,7 +50,7 @@ t.test("a validator is healthy while its height moves", async (t) => {
   t.same(await look(), { code: 0, lines: ["block 43"] });
   body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000}}';
   t.match(await look(), { code: 1, lines: [/^no height in the answer/] });
-  t.equal((await look(await freePort())).code, 1, "nobody listens");
+  t.equal((await look(await reservePort())).code, 1, "nobody listens");
 });
 
 t.test("a process of ours is healthy while its ops server says that it serves", async (t) => {
@@ -61,5 +61,5 @@ t.test("a process of ours is healthy while its ops server says that it serves", 
   t.same(await look(port), { code: 0, lines: ['{"ready":true}'] });
   status = 503;
   t.match(await look(port), { code: 1 });
-  t.match(await look(await freePort()), { code: 1 });
+  t.match(await look(await reservePort()), { code: 1 });
 });

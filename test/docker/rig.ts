@@ -9,7 +9,7 @@ import { handOver } from "../../scripts/network/docker/hand-over.ts";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
 import { runNetwork } from "../../scripts/network/run-network.ts";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
-import { freePort } from "../helpers/free-port.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { imageVariables } from "./build-images.ts";
 import type { DockerEnvironment } from "./start-docker.ts";
 
@@ -78,7 +78,7 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   const configFile = join(parent, "network.yaml");
   const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", "status: { stalledAfterSeconds: 5 }"];
   writeFileSync(configFile, [...settings, "containers: { firstAddress: 172.28.94.11 }", ""].join("\n"));
-  const ports = { gateway: await freePort(), faucet: await freePort() };
+  const ports = { gateway: await reservePort(), faucet: await reservePort() };
   const env = {
     ...dockerEnvironment,
     ...imageVariables,

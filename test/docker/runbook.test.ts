@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { parseDocument } from "yaml";
-import { freePort } from "../helpers/free-port.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { buildImages, imageVariables } from "./build-images.ts";
 import { removeLeftOvers, testProject } from "./rig.ts";
@@ -120,8 +120,8 @@ async function makeMachine(t: Test, dockerEnv: Readonly<Record<string, string | 
     DOCKER_BUILDKIT: "0",
     COMPOSE_BAKE: "false",
     COMPOSE_PROJECT_NAME: testProject(),
-    GATEWAY_PORT: String(await freePort()),
-    FAUCET_PORT: String(await freePort()),
+    GATEWAY_PORT: String(await reservePort()),
+    FAUCET_PORT: String(await reservePort()),
     OPEN_FILES: "8192",
     HOST_PROPAGATION: "",
     SERVICES_SUBNET: "172.28.98.0/24",

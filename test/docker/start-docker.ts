@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
 import { runChild } from "../../scripts/processes/run-child.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
-import type { Teardown } from "../helpers/teardown.ts";
 
 /** What test/docker/prepare.sh makes. */
 export type Prepared = { compose: string; base: string; packages: string; dockerFolder: string };

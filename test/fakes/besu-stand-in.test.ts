@@ -8,7 +8,7 @@ import { readNetworkConfig } from "../../genesis/config.ts";
 import { planNetwork } from "../../genesis/network-files.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
 import { besuArguments } from "../../scripts/network/native/besu-command.ts";
-import { freePort } from "../helpers/free-port.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { startStandIn } from "./besu-stand-in/start-stand-in.ts";
 
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
@@ -38,10 +38,10 @@ async function start(
     dataFolder: join(folder, "data"),
     staticNodesFile: join(folder, "static-nodes.json"),
     ports: {
-      http: http ?? (await freePort()),
-      ws: await freePort(),
-      metrics: await freePort(),
-      peer: await freePort(),
+      http: http ?? (await reservePort()),
+      ws: await reservePort(),
+      metrics: await reservePort(),
+      peer: await reservePort(),
     },
   });
   await startStandIn(args, () => {});

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Teardown } from "../helpers/teardown.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 export type StubValidator = {
   url: string;

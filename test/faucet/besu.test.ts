@@ -1,10 +1,10 @@
 import t, { type Test } from "tap";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { ask } from "../fakes/validators/rpc.ts";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
 /** A faucet before two validators with Besu's ways; blocks are made by `mine` alone. */

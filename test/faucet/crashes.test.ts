@@ -1,6 +1,6 @@
 import t from "tap";
-import { crashPoints } from "../soak/faucet-crashes.ts";
-import { runCrashSeeds } from "../soak/faucet-seeds.ts";
+import { runCrashSeeds } from "../../scripts/soak/faucet-crashes/run-crash-seeds.ts";
+import { crashPoints } from "../../scripts/soak/faucet-crashes/run-faucet-crashes.ts";
 
 const seeds = 10;
 

@@ -2,14 +2,14 @@ import { Redis } from "ioredis";
 import t from "tap";
 import { createClaimIds } from "../../faucet/claims/claim-ids.ts";
 import { faucetClaimKey, faucetLimitKey, faucetNonceKey } from "../../lib/redis/keys/faucet.ts";
+import { startDurableRedis } from "../../scripts/processes/durable-redis.ts";
+import { checkPayments } from "../../scripts/soak/faucet-crashes/checks.ts";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
+import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { checkPayments } from "../soak/faucet-crash-checks.ts";
-import { startCutProxy } from "./support/cut-proxy.ts";
-import { startDurableRedis } from "./support/durable-redis.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
 const claimsCount = 30;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 
 const claims = 500;

@@ -2,12 +2,12 @@ import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
 import { faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
+import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startCutProxy } from "./support/cut-proxy.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 
 /** A dev chain that makes a block for each transaction, a Redis, and as many addresses as a test needs. */

@@ -1,8 +1,8 @@
 import t from "tap";
+import { startDurableRedis } from "../../scripts/processes/durable-redis.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startDurableRedis } from "./support/durable-redis.ts";
 import { eventually } from "./support/eventually.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { postClaim, startFaucet } from "./support/start-faucet.ts";

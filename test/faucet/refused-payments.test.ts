@@ -2,11 +2,11 @@ import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { errorTable } from "../../lib/errors.ts";
 import { faucetClaimKey, faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { startRefusingNode, type Verdict } from "./support/refusing-node.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 

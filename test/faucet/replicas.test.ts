@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
 import t from "tap";
 import { faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
+import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
+import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { startCutProxy } from "./support/cut-proxy.ts";
 import { eventually } from "./support/eventually.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
-import { readPayments } from "./support/read-payments.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
 t.test("two replicas", async (t) => {

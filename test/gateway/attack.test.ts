@@ -1,6 +1,6 @@
 import t from "tap";
-import { attacks } from "../soak/attack/attacks.ts";
-import { runAttacks } from "../soak/attack/run-attacks.ts";
+import { attacks } from "../../scripts/soak/attack/attacks.ts";
+import { runAttacks } from "../../scripts/soak/attack/run-attacks.ts";
 
 /** Another one with SEED=…; `npm run soak -- attack` strikes with everything, and for as long as one likes. */
 const seed = Number(process.env["SEED"] ?? 1 + Math.floor(Math.random() * 1000));

@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import WebSocket from "ws";
 import { findProgram } from "../../scripts/processes/find-program.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { runChild } from "../../scripts/processes/run-child.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { chainIdCall, post } from "../helpers/bad-input.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
-import { freePort } from "../helpers/free-port.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 
@@ -197,7 +197,7 @@ async function startBehind(t: Test, { proxy, program }: { proxy: Proxy; program:
       limits: { ...config.limits, requestsPerMinute: badKeysMax },
     }),
   });
-  const port = await freePort();
+  const port = await reservePort();
   const args = proxy.prepare({ folder, port, gatewayPort: gateway.port, opsPort: gateway.opsPort });
   const lines: string[] = [];
   const child = await runChild({

@@ -1,5 +1,5 @@
 import t from "tap";
-import { runRandomFaults } from "../soak/random-faults.ts";
+import { runRandomFaults } from "../../scripts/soak/random-faults/run-random-faults.ts";
 
 /** `npm run soak` goes on for as long as one likes. */
 const seeds = Array.from({ length: 20 }, (_, index) => index + 1);

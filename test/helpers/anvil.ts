@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startAnvil as startNode } from "../../scripts/processes/start-anvil.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
-import type { Teardown } from "./teardown.ts";
 
 export type AnvilUnderTest = {
   url: string;

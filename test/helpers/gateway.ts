@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { type Gateway, start } from "../../gateway/start.ts";
-import type { Teardown } from "./teardown.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 export type GatewayUnderTest = {
   url: string;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { coreKey } from "./gateway.ts";
-import type { Teardown } from "./teardown.ts";
 
 export type RawFrame = { opcode: number; payload: Buffer; isFinal: boolean };
 

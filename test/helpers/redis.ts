@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "../../scripts/processes/find-program.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { type RunningRedis, startRedis as startServer } from "../../scripts/processes/start-redis.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
-import { freePort } from "./free-port.ts";
-import type { Teardown } from "./teardown.ts";
 
 export type RedisUnderTest = {
   url: string;
@@ -28,7 +28,7 @@ export async function startRedis(t: Teardown): Promise<RedisUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-redis-"));
   const watch = await startParentWatch();
 
-  const port = await freePort();
+  const port = await reservePort();
 
   async function launch(): Promise<RunningRedis> {
     const started = await startServer({

@@ -1,5 +1,5 @@
 import { runChild } from "../../scripts/processes/run-child.ts";
-import type { Teardown } from "./teardown.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 export type CommandOutcome = {
   /** Null where a signal ended it. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import WebSocket from "ws";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { coreKey } from "./gateway.ts";
-import type { Teardown } from "./teardown.ts";
 
 /** What a gateway told of one subscription. */
 export type Told = { subscription: string; result: unknown };

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { z } from "zod";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
-import { freePort } from "../helpers/free-port.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 
 export type DevPorts = {
   gateway: number;
@@ -48,12 +48,12 @@ const rpcAnswer = z.object({ result: z.unknown() });
 
 export async function freePorts(): Promise<DevPorts> {
   return {
-    gateway: await freePort(),
-    ops: await freePort(),
-    chain: await freePort(),
-    wallet: await freePort(),
-    faucet: await freePort(),
-    faucetOps: await freePort(),
+    gateway: await reservePort(),
+    ops: await reservePort(),
+    chain: await reservePort(),
+    wallet: await reservePort(),
+    faucet: await reservePort(),
+    faucetOps: await reservePort(),
   };
 }
 
@@ -90,7 +90,7 @@ export async function startDev(
         GATEWAY_OPS_PORT: String(used.ops),
         FAUCET_PORT: String(used.faucet),
         FAUCET_OPS_PORT: String(used.faucetOps),
-        FAUCET_PRIVATE_PORT: String(await freePort()),
+        FAUCET_PRIVATE_PORT: String(await reservePort()),
         ...env,
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../helpers/free-port.ts";
+import { reservePort } from "../../../scripts/processes/reserved-port.ts";
 
 export type AnvilProcess = { url: string; kill: () => Promise<void> };
 
@@ -37,7 +37,7 @@ export async function startAnvilProcess(options: {
 const endWithParent = 'exec 3<&0; (cat <&3 >/dev/null; kill -9 $$; rm -rf "$0") & exec "$@" 3<&- </dev/null';
 
 async function startOnce(options: { chainId: number; genesisTimestampSeconds: number }) {
-  const port = await freePort();
+  const port = await reservePort();
   // anvil writes old states to disk once it holds many; a killed one would leave them behind.
   const cachePath = await mkdtemp(join(tmpdir(), "anvil-states-"));
   const command = [anvilBinary(), ...anvilArguments({ ...options, port, cachePath })];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { Transaction } from "ethers";
 import { z } from "zod";
-import type { Teardown } from "../../helpers/teardown.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 
 /** What becomes of a transaction: the node's, refused by it in its words, or whatever else stands between answers. */
 export type Verdict =

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { type FaucetConfig, readFaucetConfig } from "../../../faucet/config.ts";
 import type { CrashPoint } from "../../../faucet/serve.ts";
 import { type Faucet, start } from "../../../faucet/start.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 
 export type FaucetUnderTest = {
   url: string;

@@ -1,5 +1,5 @@
 import t from "tap";
-import { runSubscribers } from "../../soak/subscribers.ts";
+import { runSubscribers } from "../../../scripts/soak/subscribers/run-subscribers.ts";
 
 /** Longer with `npm run soak`. */
 const durationMs = 7000;

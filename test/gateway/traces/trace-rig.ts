@@ -1,9 +1,9 @@
 import type { GatewayConfig } from "../../../gateway/config.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 import type { RpcCall } from "../../fakes/validators/besu-framing.ts";
 import { startValidators, type Validators } from "../../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
 
 /** What a real validator of -Xmx512m survived. */
 const survivedGas = 5_000_000;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Server } from "node:net";
-import type { Teardown } from "../../helpers/teardown.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 
 export type StubCall = { id: number; method: string; params: unknown[] };
 

@@ -8,8 +8,8 @@ import type { ProgressView } from "../../../scripts/network/output/progress-view
 import { runNetwork } from "../../../scripts/network/run-network.ts";
 import { isFree } from "../../../scripts/processes/free-port.ts";
 import { processIdentity } from "../../../scripts/processes/process-identity.ts";
+import { claimPortBlock } from "../../../scripts/processes/reserved-port.ts";
 import { placeStandIn } from "../../fakes/besu-stand-in/place-stand-in.ts";
-import { claimPortBlock } from "../../helpers/free-port.ts";
 
 export type Outcome = { code: number; out: string; err: string };
 

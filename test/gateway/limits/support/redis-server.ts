@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePort } from "../../../helpers/free-port.ts";
+import { reservePort } from "../../../../scripts/processes/reserved-port.ts";
 
 export type RedisServer = {
   readonly url: string;
@@ -16,7 +16,7 @@ export type RedisServer = {
 
 /** A redis-server of the test's own on a free port, without files. The test stops it with `kill`. */
 export async function startRedisServer(): Promise<RedisServer> {
-  const port = await freePort();
+  const port = await reservePort();
   let child: ChildProcess;
 
   async function start(): Promise<void> {

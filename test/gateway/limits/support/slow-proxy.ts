@@ -1,4 +1,4 @@
-import { startTcpProxy } from "../../../helpers/tcp-proxy.ts";
+import { startTcpProxy } from "../../../fakes/tcp-proxy.ts";
 
 export type SlowProxy = {
   readonly url: string;

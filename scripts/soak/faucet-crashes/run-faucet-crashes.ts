@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataSlice, getAddress, id as hashText, Wallet } from "ethers";
-import type { CrashPoint } from "../../faucet/serve.ts";
-import { type CrashReplica, runCrashReplica } from "../faucet/support/crash-replica.ts";
-import { type CutProxy, startCutProxy } from "../faucet/support/cut-proxy.ts";
-import { type DurableRedis, startDurableRedis } from "../faucet/support/durable-redis.ts";
-import { readPayments } from "../faucet/support/read-payments.ts";
-import { allowlistText, postClaim } from "../faucet/support/start-faucet.ts";
-import type { AnvilUnderTest } from "../helpers/anvil.ts";
-import { coreKey, startGateway } from "../helpers/gateway.ts";
-import { startRedis } from "../helpers/redis.ts";
-import type { Teardown } from "../helpers/teardown.ts";
-import { checkLimits, checkPayments } from "./faucet-crash-checks.ts";
-import { seededRandom } from "./random-faults.ts";
+import type { CrashPoint } from "../../../faucet/serve.ts";
+import { type CutProxy, startCutProxy } from "../../../test/fakes/cut-proxy.ts";
+import { allowlistText, postClaim } from "../../../test/faucet/support/start-faucet.ts";
+import type { AnvilUnderTest } from "../../../test/helpers/anvil.ts";
+import { coreKey, startGateway } from "../../../test/helpers/gateway.ts";
+import { startRedis } from "../../../test/helpers/redis.ts";
+import { type DurableRedis, startDurableRedis } from "../../processes/durable-redis.ts";
+import type { Teardown } from "../../processes/teardown.ts";
+import { seededRandom } from "../random-faults/run-random-faults.ts";
+import { checkLimits, checkPayments } from "./checks.ts";
+import { type CrashReplica, runCrashReplica } from "./crash-replica.ts";
+import { readPayments } from "./read-payments.ts";
 
 /** A dev chain that several runs share. */
 export type CrashChain = {

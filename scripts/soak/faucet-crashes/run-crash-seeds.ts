@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startAnvil } from "../helpers/anvil.ts";
-import type { Teardown } from "../helpers/teardown.ts";
-import { type CrashChain, type CrashFindings, runFaucetCrashes } from "./faucet-crashes.ts";
+import { startAnvil } from "../../../test/helpers/anvil.ts";
+import type { Teardown } from "../../processes/teardown.ts";
+import { type CrashChain, type CrashFindings, runFaucetCrashes } from "./run-faucet-crashes.ts";
 
 /** Each run has processes of its own, and a wallet of its own on the one chain. */
 const runsAtOnce = 4;

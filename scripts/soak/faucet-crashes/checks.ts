@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
-import { faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
-import type { ChainPayment } from "../faucet/support/read-payments.ts";
+import { faucetLimitKey } from "../../../lib/redis/keys/faucet.ts";
+import type { ChainPayment } from "./read-payments.ts";
 
 /* What must hold after a run of crashes, in words of what does not. */
 

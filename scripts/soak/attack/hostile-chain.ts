@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Validators } from "../../fakes/validators/start-validators.ts";
+import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
 
 /** To whom a call is slow, and of whom there are many logs. Attackers name them, honest clients do not. */
 export const slowAddress = `0x${"51".repeat(20)}`;

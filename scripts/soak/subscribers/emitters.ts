@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCreateAddress } from "ethers";
-import { developmentWallet, signed } from "../fakes/validators/rpc.ts";
-import type { Validators } from "../fakes/validators/start-validators.ts";
+import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
+import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
 
 /** A subscriber's criteria, as it sends them and as the chain is compared with them. */
 export type LogWish = { filter: { address?: string; topics?: (string | string[])[] } };

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askRedis } from "../../../scripts/processes/start-redis.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
+import { reservePort } from "./reserved-port.ts";
+import { askRedis } from "./start-redis.ts";
+import type { Teardown } from "./teardown.ts";
 
 export type DurableRedis = {
   url: string;
@@ -18,7 +18,7 @@ export type DurableRedis = {
 /** A redis-server that has on disk whatever it has answered: `appendfsync always`, as the faucet asks for. */
 export async function startDurableRedis(t: Teardown): Promise<DurableRedis> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-durable-"));
-  const port = await freePort();
+  const port = await reservePort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess;
 

@@ -1,17 +1,17 @@
-import { isFree, listenAlone } from "../../scripts/processes/free-port.ts";
+import { isFree, listenAlone } from "./free-port.ts";
 
 /**
- * Above what scripts/processes/free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from
- * 32768): nobody else takes a port between the moment a test chooses it and the one its server listens, which is many
- * seconds where `npm start` brings up everything, nor while a server is down and starts again.
+ * Above what free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from 32768).
+ * Nobody else takes a port between the moment it is chosen and the moment its server listens (many seconds where
+ * `npm start` brings up everything), nor while a server is down and starts again.
  */
 const [portMin, portMax] = [26_000, 32_000];
 const blockSize = 100;
 
 let current: Promise<PortBlock> | undefined;
 
-/** A loopback port that no other test gets, in whichever process, and on which nobody listens. */
-export async function freePort(): Promise<number> {
+/** A loopback port that nobody else gets from here, in whichever process, and on which nobody listens. */
+export async function reservePort(): Promise<number> {
   for (;;) {
     current ??= claimPortBlock({ from: portMin, to: portMax });
     const claimed = current;

@@ -1,10 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startValidators } from "../fakes/validators/start-validators.ts";
-import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
-import { startRedis } from "../helpers/redis.ts";
-import type { Teardown } from "../helpers/teardown.ts";
-import { openWebSocket, type WebSocketClient } from "../helpers/web-socket-client.ts";
+import { startValidators } from "../../../test/fakes/validators/start-validators.ts";
+import { type GatewayUnderTest, startGateway } from "../../../test/helpers/gateway.ts";
+import { startRedis } from "../../../test/helpers/redis.ts";
+import { openWebSocket, type WebSocketClient } from "../../../test/helpers/web-socket-client.ts";
+import type { Teardown } from "../../processes/teardown.ts";
+import { seededRandom, strike } from "../random-faults/run-random-faults.ts";
 import {
   deployEmitters,
   type LogWish,
@@ -14,7 +15,6 @@ import {
   type SeenChain,
   textOf,
 } from "./emitters.ts";
-import { seededRandom, strike } from "./random-faults.ts";
 
 export type SubscriberFindings = {
   faults: string[];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../fakes/validators/json.ts";
-import { developmentWallet, post } from "../fakes/validators/rpc.ts";
-import type { Validators } from "../fakes/validators/start-validators.ts";
-import { type GatewayUnderTest, qaKey } from "../helpers/gateway.ts";
+import { isObject } from "../../../test/fakes/validators/json.ts";
+import { developmentWallet, post } from "../../../test/fakes/validators/rpc.ts";
+import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
+import { type GatewayUnderTest, qaKey } from "../../../test/helpers/gateway.ts";
 
 type Question = { method: string; params: unknown[] };
 type Answered = Question & { resultText: string; isHit: boolean };

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Transaction } from "ethers";
-import { developmentWallet, signed } from "../fakes/validators/rpc.ts";
-import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
-import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
-import { startRedis } from "../helpers/redis.ts";
-import type { Teardown } from "../helpers/teardown.ts";
+import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
+import { startValidators, type Validators } from "../../../test/fakes/validators/start-validators.ts";
+import { type GatewayUnderTest, startGateway } from "../../../test/helpers/gateway.ts";
+import { startRedis } from "../../../test/helpers/redis.ts";
+import type { Teardown } from "../../processes/teardown.ts";
 import { createComparison } from "./compare-answers.ts";
 
 export type SoakFindings = {

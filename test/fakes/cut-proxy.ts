@@ -1,5 +1,5 @@
-import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
+import { startTcpProxy } from "./tcp-proxy.ts";
 
 /** `cut`: no connection comes through. `mute`: questions arrive and are carried out, and their answers are lost. */
 export type CutMode = "open" | "cut" | "mute";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Teardown } from "../../helpers/teardown.ts";
+import type { Teardown } from "../../processes/teardown.ts";
 
 export type GatewayChild = {
   readonly url: string;

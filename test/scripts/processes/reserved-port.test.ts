@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import t from "tap";
-import { isFree } from "../../scripts/processes/free-port.ts";
-import { claimPortBlock, freePort } from "./free-port.ts";
+import { isFree } from "../../../scripts/processes/free-port.ts";
+import { claimPortBlock, reservePort } from "../../../scripts/processes/reserved-port.ts";
 
-const helper = new URL("free-port.ts", import.meta.url).href;
+const helper = new URL("../../../scripts/processes/reserved-port.ts", import.meta.url).href;
 /** Takes more ports than a block has, and lives until its input ends: until all have theirs. */
 const program = `
-  const { freePort } = await import(${JSON.stringify(helper)});
-  const ports = await Promise.all(Array.from({ length: 150 }, freePort));
+  const { reservePort } = await import(${JSON.stringify(helper)});
+  const ports = await Promise.all(Array.from({ length: 150 }, reservePort));
   process.stdout.write(JSON.stringify(ports) + "\\n");
   process.stdin.resume();
 `;
@@ -23,7 +23,7 @@ t.test("no two processes get the same port, nor does one get it twice", async (t
   );
   const printed = others.map((child) => text(child.stdout));
   await Promise.all(others.map((child) => once(child.stdout, "readable")));
-  const own = await Promise.all(Array.from({ length: 150 }, freePort));
+  const own = await Promise.all(Array.from({ length: 150 }, reservePort));
   for (const child of others) child.stdin.end();
   const all: number[] = [...own, ...(await Promise.all(printed)).flatMap((line) => JSON.parse(line))];
   t.equal(all.length, 600);
@@ -31,11 +31,11 @@ t.test("no two processes get the same port, nor does one get it twice", async (t
 });
 
 t.test("a port on which somebody listens is passed over", async (t) => {
-  const next = (await freePort()) + 1;
+  const next = (await reservePort()) + 1;
   const server = createServer().listen(next, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => server.close());
-  t.not(await freePort(), next);
+  t.not(await reservePort(), next);
 });
 
 t.test("blocks are used up, and free again when their process has ended", async (t) => {
