@@ -3,7 +3,7 @@ import type { Asked } from "../cache/in-flight-request.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
-import { verdictOf } from "../upstream/pool/classify-response.ts";
+import { classifyResponse } from "../upstream/pool/classify-response.ts";
 import { isStreamed } from "../upstream/pool/pool-answer.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 
@@ -86,7 +86,7 @@ export function createTraceGas({
 
 function resultOf(answer: Asked): unknown {
   if (typeof answer === "string" || isStreamed(answer)) return undefined;
-  const { kind } = verdictOf(answer);
+  const { kind } = classifyResponse(answer);
   if (kind !== "value") return kind === "null" ? null : undefined;
   const response: unknown = JSON.parse(
     Buffer.from(`${answer.beforeId}0${answer.afterId}`, "latin1").toString("utf8"),

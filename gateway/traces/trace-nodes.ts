@@ -33,7 +33,7 @@ export function createTraceNodes({
     logger: ownLogger,
   });
   const pool = createValidatorPool({
-    validators: named,
+    upstreams: named,
     settings: config.forward,
     chainId: config.chainId,
     head: {

@@ -1,7 +1,7 @@
 import type { CallToForward } from "../methods/call.ts";
 import { shownBlock } from "../methods/shown-block.ts";
 import type { HeadTracker } from "./head/head-tracker.ts";
-import { verdictOf } from "./pool/classify-response.ts";
+import { classifyResponse } from "./pool/classify-response.ts";
 import { saysUnknownBlock } from "./pool/must-exist.ts";
 import { isStreamed, type WholeAnswer } from "./pool/pool-answer.ts";
 import type { Settle, SubmitOptions, ValidatorPool } from "./validator-pool.ts";
@@ -16,7 +16,7 @@ const shownMsMax = 100;
 const aheadBlocksMax = 16;
 
 /** Questions and answers about blocks that are not announced yet. */
-export function createAhead({
+export function createHeadGate({
   head,
   pool,
 }: {
@@ -85,6 +85,6 @@ function shownIn(answer: Asked, { rule }: CallToForward): number | undefined {
 function isOfUnknownHash(answer: Asked, { rule, about }: CallToForward): answer is WholeAnswer {
   if (about !== "fixed" || rule.block === undefined) return false;
   if (typeof answer === "string" || isStreamed(answer)) return false;
-  const verdict = verdictOf(answer);
+  const verdict = classifyResponse(answer);
   return saysUnknownBlock(verdict) && (verdict.kind === "error" || rule.shows === "number");
 }

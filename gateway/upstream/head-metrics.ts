@@ -8,7 +8,7 @@ export function registerHeadMetrics({
   head,
 }: {
   registry: Registry;
-  head: Pick<HeadTracker, "announced" | "isStalled" | "newsAgeMs" | "epoch" | "status" | "differences">;
+  head: Pick<HeadTracker, "announced" | "isStalled" | "headAgeMs" | "epoch" | "status" | "differences">;
 }): void {
   const registers = [registry];
   new Gauge({
@@ -32,7 +32,7 @@ export function registerHeadMetrics({
     help: "Seconds since a block was last announced, or since the start while none was",
     registers,
     collect() {
-      this.set(head.newsAgeMs() / 1000);
+      this.set(head.headAgeMs() / 1000);
     },
   });
   new Gauge({

@@ -9,7 +9,7 @@ import { createTraceNodes } from "../traces/trace-nodes.ts";
 import type { TraceSlots } from "../traces/trace-slots.ts";
 import { differencesIn } from "./differences-in.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
-import { createAhead } from "./head-gate.ts";
+import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
 import { ownWholeAnswer } from "./pool/pool-answer.ts";
 import {
@@ -104,7 +104,7 @@ export function createUpstream({
     monotonicMs,
   });
   const pool = createValidatorPool({
-    validators: named,
+    upstreams: named,
     settings: config.forward,
     chainId: config.chainId,
     head,
@@ -113,7 +113,7 @@ export function createUpstream({
     now: monotonicMs,
   });
   registerHeadMetrics({ registry, head });
-  const ahead = createAhead({ head, pool });
+  const headGate = createHeadGate({ head, pool });
   const traceNodes =
     config.traceUpstreams.length === 0
       ? undefined
@@ -154,7 +154,7 @@ export function createUpstream({
   function submit(call: CallToForward, options: AskOptions, settle: Settle): void {
     if (call.rule.name === "eth_blockNumber") void answerBlockNumber(call).then(settle);
     else if (call.rule.trace !== undefined) traces.submit(call, options, settle);
-    else if (ahead.concerns(call)) ahead.submit(call, options, settle);
+    else if (headGate.concerns(call)) headGate.submit(call, options, settle);
     else pool.submit(call, options, settle);
   }
 
@@ -162,7 +162,7 @@ export function createUpstream({
     ask: (call, options) => new Promise((resolve) => submit(call, options, resolve)),
     submit,
     head: () => announced,
-    reach: ahead.reach,
+    reach: headGate.reach,
     headNumber: () => head.announced()?.number,
     onHead: head.onHead,
     onEpoch: head.onEpoch,
@@ -191,7 +191,7 @@ export function createUpstream({
         chain: {
           head: announced === undefined ? null : { number: Number(announced.number), hash: announced.hash },
           stalled: head.isStalled(),
-          secondsSinceBlock: Math.round(head.newsAgeMs() / 1000),
+          secondsSinceBlock: Math.round(head.headAgeMs() / 1000),
           answering: head.answering(),
           epoch: head.epoch(),
           waiting: head.differences().waiting.map(({ number, hash, having }) => ({

@@ -10,8 +10,8 @@ import { createDispatcher } from "./pool/dispatcher.ts";
 import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
 import { slowLane } from "./pool/lanes.ts";
-import { createDoubts } from "./pool/null-verification.ts";
-import { createDoubtBudget } from "./pool/null-verification-budget.ts";
+import { createNullVerification } from "./pool/null-verification.ts";
+import { createVerificationBudget } from "./pool/null-verification-budget.ts";
 import { createPinger } from "./pool/pinger.ts";
 import type { StreamedAnswer, WholeAnswer } from "./pool/pool-answer.ts";
 import { registerPoolMetrics } from "./pool/pool-metrics.ts";
@@ -20,23 +20,18 @@ import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
 import { pendingCountSender } from "./pool/read-transaction.ts";
 import { createSends } from "./pool/sends.ts";
 import { createSweep } from "./pool/sweep.ts";
-import { type Ask, type AskOutcome, createAsk, createPlans, type Unmet } from "./pool/upstream-call.ts";
-import { createMember, type Member, openConnection, targetOf } from "./pool/validator.ts";
+import { createPlans, createUpstreamCall, type Unmet } from "./pool/upstream-call.ts";
+import { createValidator, openConnection, targetOf, type Validator } from "./pool/validator.ts";
 
-export type AskOptions = {
+export type SubmitOptions = {
   /** Whose call it is (the key's id): one key's calls are bounded. */
   group?: string;
-  /** The client is gone: nobody waits for the answer any more. A transaction goes its way all the same. */
-  signal?: AbortSignal;
+  mayStream?: boolean;
   /** What is left of the method's time. */
   timeoutMs?: number;
-  /** The one validator that it is put to, once, by its place. */
+  /** The index of the one validator that gets the call, once. */
   target?: number;
 };
-
-type WholeOptions = AskOptions & { mayStream?: false };
-type StreamOptions = AskOptions & { mayStream: boolean };
-export type SubmitOptions = Omit<AskOptions, "signal"> & { mayStream?: boolean };
 
 /**
  * Why there is no answer: see `Unmet`. "unsent" also says it of a transaction that has reached no validator. "deadly": it has
@@ -48,14 +43,10 @@ export type Settle = (answer: WholeAnswer | StreamedAnswer | Unanswered) => void
 
 export type ValidatorPool = {
   /**
-   * Has a validator answer one call, within the method's time; a read is asked of another where one fails.
-   * Never throws. With `mayStream` a long answer comes as a stream, which has to be started or aborted.
-   */
-  ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
-  ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | Unanswered>;
-  /**
-   * The same for the many: `settle` is called once, perhaps before this returns, and must not throw. A promise a call,
-   * and what awaits it, cost as much as everything else that the pool does for it.
+   * Has a validator answer one call, within the method's time; a read goes to another validator where one fails.
+   * `settle` is called once, perhaps before this returns, and must not throw. With `mayStream` a long answer comes as a
+   * stream, which has to be started or aborted. A promise a call, and what awaits it, would cost as much as everything
+   * else that the pool does for it.
    */
   submit(call: CallToForward, options: SubmitOptions, settle: Settle): void;
   status(): PoolStatus;
@@ -86,7 +77,7 @@ export const validatorsMax = 30;
  * @throws Error for more than `validatorsMax` addresses.
  */
 export function createValidatorPool({
-  validators,
+  upstreams,
   settings,
   chainId,
   head,
@@ -95,7 +86,7 @@ export function createValidatorPool({
   now = () => performance.now(),
   wallClock = Date.now,
 }: {
-  validators: readonly NamedUpstream[];
+  upstreams: readonly NamedUpstream[];
   settings: PoolSettings;
   /** Of the network: a transaction of another is nobody's here. */
   chainId: number;
@@ -108,26 +99,26 @@ export function createValidatorPool({
   wallClock?: () => number;
 }): ValidatorPool {
   const receiving = createReceiveBudget(settings);
-  const members = createMembers({
-    validators,
+  const validators = createValidators({
+    upstreams,
     settings,
     receiving,
     head,
     logger,
-    onTakenOut: (member, reason) => dispatcher.moveAll(member, reason),
+    onEjected: (validator, reason) => dispatcher.moveAll(validator, reason),
   });
-  const open = (member: Member, events: ConnectionEvents) =>
+  const open = (validator: Validator, events: ConnectionEvents) =>
     openConnection({
-      target: targetOf(validators[member.index]?.url ?? "", settings),
+      target: targetOf(upstreams[validator.index]?.url ?? "", settings),
       settings,
-      room: member.room,
+      room: validator.room,
       now,
       events,
     });
   const hedges = createHedgeBudget(settings.hedge);
-  const choose = createChoose({ members, head });
+  const choose = createChoose({ validators, head });
   const dispatcher = createDispatcher({
-    members,
+    validators,
     openConnection: open,
     choose,
     head,
@@ -136,26 +127,26 @@ export function createValidatorPool({
     logger,
     now,
   });
-  const pingers = members.map((member) =>
+  const pingers = validators.map((validator) =>
     createPinger({
-      open: (events) => open(member, events),
+      open: (events) => open(validator, events),
       timeoutMs: settings.health.pingTimeoutMs,
       now,
       onPinged(failure) {
-        if (failure === undefined) member.progressAtMs = now();
-        member.health.pinged(failure, now());
+        if (failure === undefined) validator.progressAtMs = now();
+        validator.health.pinged(failure, now());
         dispatcher.flushSoon();
       },
     }),
   );
-  const { sweep } = createSweep({ members, pingers, dispatcher, hedges, head, settings, now });
+  const { sweep } = createSweep({ validators, pingers, dispatcher, hedges, head, settings, now });
   const sweeping = setInterval(sweep, settings.health.sweepMs);
   sweeping.unref();
   const planOf = createPlans();
-  const budget = createDoubtBudget({ perSecondMax: settings.unknownHashesPerSecondMax, now });
-  const askInTurn = createAskInTurn({ members, head, dispatcher, budget });
+  const budget = createVerificationBudget({ perSecondMax: settings.unknownHashesPerSecondMax, now });
+  const askInTurn = createAskInTurn({ validators, head, dispatcher, budget });
   const sends = createSends({
-    members,
+    validators,
     head,
     dispatcher,
     askInTurn,
@@ -165,73 +156,51 @@ export function createValidatorPool({
     readingsPerGroupMax: settings.groupMax.light,
     now,
   });
-  const makeSure = createDoubts({ members, head, askInTurn, settings, now });
-  registerPoolMetrics({ registry, members, dispatcher, receiving });
+  const verify = createNullVerification({ validators, head, askInTurn, settings, now });
+  registerPoolMetrics({ registry, validators, dispatcher, receiving });
 
-  /** Gives the call on its way, where it is one that may be given up. */
   function submit(
     { kind, rule, paramsText }: CallToForward,
     { group, timeoutMs = rule.timeoutMs, mayStream = false, target }: SubmitOptions,
     settle: Settle,
-  ): Ask | undefined {
+  ): void {
     const deadlineMs = now() + timeoutMs;
     if (!rule.mayAskAgain) {
       void sends.send({ kind, rule, paramsText }, { deadlineMs, group }).then(settle);
-      return undefined;
+      return;
     }
     const sender = pendingCountSender(rule.name, paramsText);
     if (sender !== undefined) {
       void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
-      return undefined;
+      return;
     }
     const plan = planOf(rule);
-    const ask = createAsk({
+    const call = createUpstreamCall({
       plan,
       paramsText,
       deadlineMs,
       group,
       mayStream,
       target,
-      settle: makeSure,
-      tell: settle,
+      settle: verify,
+      deliver: settle,
     });
-    dispatcher.submit(ask);
-    return ask;
-  }
-
-  function ask(call: CallToForward, options?: WholeOptions): Promise<WholeAnswer | Unanswered>;
-  function ask(call: CallToForward, options: StreamOptions): Promise<AskOutcome | Unanswered>;
-  function ask(
-    call: CallToForward,
-    options: AskOptions & { mayStream?: boolean } = {},
-  ): Promise<AskOutcome | Unanswered> {
-    return new Promise((resolve) => {
-      const { signal } = options;
-      if (signal === undefined || !call.rule.mayAskAgain) return submit(call, options, resolve);
-      if (signal.aborted) return resolve("unavailable");
-      const giveUp = () => {
-        if (asked !== undefined) dispatcher.calls.finish(asked, "unavailable");
-      };
-      signal.addEventListener("abort", giveUp, { once: true });
-      const asked = submit(call, options, (answer) => {
-        signal.removeEventListener("abort", giveUp);
-        resolve(answer);
-      });
-    });
+    dispatcher.submit(call);
   }
 
   return {
-    ask,
-    submit(call, options, settle) {
-      submit(call, options, settle);
-    },
-    status: () => poolStatus({ members, dispatcher, wallClock, now }),
+    submit,
+    status: () => poolStatus({ validators, dispatcher, wallClock, now }),
     healthy: () =>
-      members
-        .map((member) => ({ index: member.index, url: member.url, tier: tierOf(member, slowLane, head) }))
+      validators
+        .map((validator) => ({
+          index: validator.index,
+          url: validator.url,
+          tier: tierOf(validator, slowLane, head),
+        }))
         .filter(({ tier }) => tier <= 1)
         .sort((one, other) => one.tier - other.tier),
-    isAnswering: () => members.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
+    isAnswering: () => validators.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
     settleAll: dispatcher.settleAll,
     stop() {
       clearInterval(sweeping);
@@ -242,38 +211,38 @@ export function createValidatorPool({
 }
 
 /** Each validator with its health. The last that can be asked is never taken out. */
-function createMembers({
-  validators,
+function createValidators({
+  upstreams,
   settings,
   receiving,
   head,
   logger,
-  onTakenOut,
+  onEjected,
 }: {
-  validators: readonly NamedUpstream[];
+  upstreams: readonly NamedUpstream[];
   settings: PoolSettings;
   receiving: ReceiveBudget;
   head: PoolHead;
   logger: Logger;
-  onTakenOut: (member: Member, reason: FailureReason) => void;
-}): readonly Member[] {
-  if (validators.length > validatorsMax) throw new Error(`at most ${validatorsMax} validators can be asked`);
-  const members: Member[] = validators.map(({ name, url }, index) => {
+  onEjected: (validator: Validator, reason: FailureReason) => void;
+}): readonly Validator[] {
+  if (upstreams.length > validatorsMax) throw new Error(`at most ${validatorsMax} validators can be asked`);
+  const validators: Validator[] = upstreams.map(({ name, url }, index) => {
     const health = createHealth({
       settings: settings.health,
-      mayTakeOut: () => members.some((other) => other !== member && isSound(other)),
-      onTakenOut(reason) {
-        logger.warn({ validator: name, reason }, "validator taken out");
-        onTakenOut(member, reason);
+      mayEject: () => validators.some((other) => other !== validator && isSound(other)),
+      onEjected(reason) {
+        logger.warn({ validator: name, reason }, "validator ejected");
+        onEjected(validator, reason);
       },
-      onBack() {
+      onReadmitted() {
         logger.info({ validator: name }, "validator is back");
-        for (const { latency } of member.lanes) latency.reset();
+        for (const { latency } of validator.lanes) latency.reset();
       },
     });
-    const member = createMember({ name, url, index, settings, health, room: receiving.forValidator() });
-    return member;
+    const validator = createValidator({ name, url, index, settings, health, room: receiving.forValidator() });
+    return validator;
   });
-  const isSound = (member: Member) => tierOf(member, 0, head) <= 2 && !member.health.isSuspect();
-  return members;
+  const isSound = (validator: Validator) => tierOf(validator, 0, head) <= 2 && !validator.health.isSuspect();
+  return validators;
 }

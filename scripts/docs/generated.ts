@@ -86,7 +86,7 @@ export function gatewayRegistry(): Registry {
     head: {
       announced: () => undefined,
       isStalled: () => false,
-      newsAgeMs: () => 0,
+      headAgeMs: () => 0,
       epoch: () => ({ number: 1, genesisHash: undefined, startedAt: 0 }),
       status: () => [],
       differences: () => ({ outside: [], waiting: [] }),
@@ -94,7 +94,7 @@ export function gatewayRegistry(): Registry {
   });
   registerPoolMetrics({
     registry,
-    members: [],
+    validators: [],
     dispatcher: { lanes: [] },
     receiving: { heldBytes: () => 0, refused: () => 0 },
   });

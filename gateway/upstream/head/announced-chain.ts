@@ -11,9 +11,9 @@ export type Placement =
   | { kind: "gap"; from: bigint; to: bigint }
   | { kind: "far" };
 
-export type Ahead = { header: Header; seenAtMs: number };
+export type HeaderAbove = { header: Header; seenAtMs: number };
 /** `child` follows the head, and `headers` go from the tip down to it. */
-export type WayUp = { child: Ahead; headers: readonly Header[] };
+export type WayUp = { child: HeaderAbove; headers: readonly Header[] };
 
 /**
  * The announced block, the hashes below it and the headers above it that each validator told of. Blocks are linked by
@@ -31,12 +31,12 @@ export function createAnnouncedChain({
 }) {
   let head: Header | undefined;
   const hashes = new Map<bigint, string>();
-  const aheadOf = new Map<string, Map<string, Ahead>>();
+  const aheadOf = new Map<string, Map<string, HeaderAbove>>();
 
-  function toldBy(label: string): Map<string, Ahead> {
+  function toldBy(label: string): Map<string, HeaderAbove> {
     const before = aheadOf.get(label);
     if (before !== undefined) return before;
-    const told = new Map<string, Ahead>();
+    const told = new Map<string, HeaderAbove>();
     aheadOf.set(label, told);
     return told;
   }
@@ -101,7 +101,7 @@ export function createAnnouncedChain({
     /** Who told another block of this one's number. */
     contradictedBy: ({ number, hash }: Header): string[] =>
       [...aheadOf].flatMap(([label, told]) => {
-        const isOther = ({ header }: Ahead) => header.number === number && header.hash !== hash;
+        const isOther = ({ header }: HeaderAbove) => header.number === number && header.hash !== hash;
         return [...told.values()].some(isOther) ? label : [];
       }),
 

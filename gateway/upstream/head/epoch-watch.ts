@@ -1,5 +1,5 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
-import { answers, type Member } from "./validator.ts";
+import { answers, type TrackedValidator } from "./validator.ts";
 
 export type EpochVerdict =
   | { kind: "same" }
@@ -28,7 +28,7 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
   return {
     check({
       chain,
-      members,
+      validators,
       chainId,
       genesisHash,
       genesisIsConfigured,
@@ -36,7 +36,7 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
       nowMs,
     }: {
       chain: AnnouncedChain;
-      members: readonly Member[];
+      validators: readonly TrackedValidator[];
       chainId: bigint;
       genesisHash: string;
       genesisIsConfigured: boolean;
@@ -44,12 +44,12 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
       nowMs: number;
     }): EpochVerdict {
       const head = chain.head();
-      const witnesses = members.filter(
-        (member) =>
-          answers(member) &&
-          member.standing.kind !== "forged" &&
-          member.chainId === chainId &&
-          (!genesisIsConfigured || member.genesisHash === genesisHash),
+      const witnesses = validators.filter(
+        (validator) =>
+          answers(validator) &&
+          validator.standing.kind !== "forged" &&
+          validator.chainId === chainId &&
+          (!genesisIsConfigured || validator.genesisHash === genesisHash),
       );
       if (head === undefined || witnesses.length === 0) {
         sinceMs = undefined;
@@ -59,7 +59,7 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
         sinceMs = undefined;
         const group = largestGroup(witnesses.filter(isOther));
         const [first] = group ?? [];
-        const needed = isSealed ? members.length : witnesses.length;
+        const needed = isSealed ? validators.length : witnesses.length;
         if (group === undefined || group.length < 2 || group.length <= needed / 2) return { kind: "same" };
         return {
           kind: "new",
@@ -71,14 +71,14 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
       }
       sinceMs ??= nowMs;
       const group = largestGroup(witnesses);
-      if (group !== undefined && group.length < members.length / 2) {
+      if (group !== undefined && group.length < validators.length / 2) {
         return { kind: "suspected", decidedAtMs: nowMs + graceMs };
       }
       const doubtful =
         group?.length !== witnesses.length ||
         witnesses.some(isUndecided) ||
-        (members.some((member) => member.reached >= head.number && !group.includes(member)) &&
-          !isProven(group, members));
+        (validators.some((validator) => validator.reached >= head.number && !group.includes(validator)) &&
+          !isProven(group, validators));
       const decidedAtMs = sinceMs + (doubtful ? graceMs : confirmMs);
       const newGenesisHash = group?.[0]?.genesisHash;
       if (nowMs < decidedAtMs || group === undefined || newGenesisHash === undefined) {
@@ -97,26 +97,26 @@ export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; gr
   };
 }
 
-function hasHead({ standing }: Member): boolean {
+function hasHead({ standing }: TrackedValidator): boolean {
   return standing.kind === "has" || standing.kind === "unbelieved";
 }
 
-function isUndecided({ standing }: Member): boolean {
+function isUndecided({ standing }: TrackedValidator): boolean {
   return standing.kind === "gap" || standing.kind === "far" || standing.kind === "unknown";
 }
 
 /** Most of all validators have other blocks, not merely fewer. */
-function isProven(group: readonly Member[], members: readonly Member[]): boolean {
-  return group.length > members.length / 2 && group.every(isOther);
+function isProven(group: readonly TrackedValidator[], validators: readonly TrackedValidator[]): boolean {
+  return group.length > validators.length / 2 && group.every(isOther);
 }
 
-function isOther({ standing }: Member): boolean {
+function isOther({ standing }: TrackedValidator): boolean {
   return standing.kind === "foreign" || standing.kind === "diverged";
 }
 
 /** Those of one genesis; undefined where two groups are equally large. */
-function largestGroup(members: readonly Member[]): readonly Member[] | undefined {
-  const groups = [...Map.groupBy(members, ({ genesisHash }) => genesisHash).values()].sort(
+function largestGroup(validators: readonly TrackedValidator[]): readonly TrackedValidator[] | undefined {
+  const groups = [...Map.groupBy(validators, ({ genesisHash }) => genesisHash).values()].sort(
     (one, other) => other.length - one.length,
   );
   const [largest, second] = groups;
@@ -128,11 +128,11 @@ function reasonOf({
   genesisHash,
   number,
 }: {
-  group: readonly Member[];
+  group: readonly TrackedValidator[];
   genesisHash: string;
   number: bigint;
 }): string {
-  if (group.some((member) => member.genesisHash !== genesisHash))
+  if (group.some((validator) => validator.genesisHash !== genesisHash))
     return "the network has another genesis block";
   const diverged = group.find(({ standing }) => standing.kind === "diverged")?.standing;
   if (diverged?.kind === "diverged") return `every validator has another block ${diverged.at}`;

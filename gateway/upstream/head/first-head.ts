@@ -1,21 +1,22 @@
 import type { NextHead, NextHeadInput } from "./next-head.ts";
 import type { Header } from "./read-header.ts";
-import { answers, type Member } from "./validator.ts";
+import { answers, type TrackedValidator } from "./validator.ts";
 
-type Ready = Member & { tip: NonNullable<Member["tip"]> };
+type Ready = TrackedValidator & { tip: NonNullable<TrackedValidator["tip"]> };
 
 /**
  * The first block is the highest that is proven or that two validators have, so that a gateway that was started anew
  * begins where it was, and not where one validator says. Where validators differ the lower ones get their time to follow
  * first. Of two validators the higher one is believed.
  */
-export function firstHead({ members, proof, nowMs, firstTipAtMs, limits }: NextHeadInput): NextHead {
-  const ready = members.filter(isReady).sort(byNumber);
+export function firstHead({ validators, proof, nowMs, firstTipAtMs, limits }: NextHeadInput): NextHead {
+  const ready = validators.filter(isReady).sort(byNumber);
   const [highest, second] = ready;
   if (firstTipAtMs === undefined || highest === undefined) return { lookAgainAtMs: undefined };
   const agree = ready.every(({ tip }) => tip.header.hash === highest.tip.header.hash);
   const dueAtMs = firstTipAtMs + limits.followMs;
-  if (nowMs < dueAtMs && !(agree && members.every(({ probed }) => probed))) return { lookAgainAtMs: dueAtMs };
+  if (nowMs < dueAtMs && !(agree && validators.every(({ probed }) => probed)))
+    return { lookAgainAtMs: dueAtMs };
   const proven = ready.find(({ label, tip }) => proof.judge(tip.header, label, nowMs) === "proven");
   if (proven !== undefined) return { header: proven.tip.header };
   if (agree) return { header: highest.tip.header };
@@ -51,8 +52,8 @@ function isTie([one, other]: readonly Ready[]): boolean {
   return one?.tip.header.number === other?.tip.header.number;
 }
 
-function isReady(member: Member): member is Ready {
-  return member.tip !== undefined && member.standing.kind === "ready" && answers(member);
+function isReady(validator: TrackedValidator): validator is Ready {
+  return validator.tip !== undefined && validator.standing.kind === "ready" && answers(validator);
 }
 
 function byNumber(one: Ready, other: Ready): number {

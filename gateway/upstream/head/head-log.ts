@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Header } from "./read-header.ts";
-import type { Member, Outside, Standing } from "./validator.ts";
+import type { Outside, Standing, TrackedValidator } from "./validator.ts";
 
 /** The log lines of the head, each said once when it begins to be true. */
 export function createHeadLog({
@@ -54,7 +54,7 @@ export function createHeadLog({
       else logger.info({ number: number?.toString() }, "the chain goes on");
     },
 
-    member({ label, standing, failures, problem, isUnreadable, outside }: Member): void {
+    validator({ label, standing, failures, problem, isUnreadable, outside }: TrackedValidator): void {
       const isGone = failures >= failuresMax;
       // Neither is a verdict, and both come and go with each block.
       if (!isGone && outside === undefined && (standing.kind === "gap" || standing.kind === "far")) return;

@@ -4,9 +4,9 @@ import type { HeadLimits } from "./head-limits.ts";
 import { createHeaderProof } from "./header-proof.ts";
 import { type Candidate, earlier, farCandidates, nearCandidates, nextHead } from "./next-head.ts";
 import { outsideOf } from "./outside-of.ts";
-import { placeMembers } from "./place-validators.ts";
+import { placeValidators } from "./place-validators.ts";
 import type { Header } from "./read-header.ts";
-import { answers, createMember, type FarTip, type Member } from "./validator.ts";
+import { answers, createTrackedValidator, type FarTip, type TrackedValidator } from "./validator.ts";
 import { voteGenesis } from "./vote-genesis.ts";
 
 /** What a validator answered to a probe: who it is, and its latest block or only that block's number. */
@@ -31,12 +31,12 @@ export type HeadEvent =
   | { kind: "epoch"; reason: string };
 
 /** What a validator is to be asked next. To verify: what it has at the head's number, at its tip's and at another one's. */
-export type Want =
+export type Lookup =
   | { kind: "probe"; label: string }
   | { kind: "fill"; label: string; from: bigint; to: bigint }
   | { kind: "verify"; label: string; numbers: readonly bigint[] };
 
-export type Outcome = { events: HeadEvent[]; wants: Want[]; lookAgainAtMs: number | undefined };
+export type HeadUpdate = { events: HeadEvent[]; lookups: Lookup[]; lookAgainAtMs: number | undefined };
 
 /**
  * All that is known of the chain and of the validators' place on it, without clock, sockets or timers: news come in with
@@ -56,8 +56,8 @@ export function createHeadState({
   const chain = createAnnouncedChain(limits);
   const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
-  const members = new Map(labels.map((label) => [label, createMember(label)]));
-  const all = [...members.values()];
+  const validators = new Map(labels.map((label) => [label, createTrackedValidator(label)]));
+  const all = [...validators.values()];
   let genesisHash = configuredGenesisHash;
   let firstAnswerAtMs: number | undefined;
   let firstTipAtMs: number | undefined;
@@ -65,7 +65,7 @@ export function createHeadState({
   let newsAtMs: number | undefined;
   let candidates: readonly Candidate[] = [];
 
-  function settle(nowMs: number, wants: Want[] = []): Outcome {
+  function settle(nowMs: number, lookups: Lookup[] = []): HeadUpdate {
     const events: HeadEvent[] = [];
     newsAtMs ??= nowMs;
     if (genesisHash === undefined) decideGenesis(nowMs, events);
@@ -77,7 +77,7 @@ export function createHeadState({
     } else {
       const verdict = epochWatch.check({
         chain,
-        members: all,
+        validators: all,
         chainId,
         genesisHash,
         genesisIsConfigured: configuredGenesisHash !== undefined,
@@ -92,9 +92,9 @@ export function createHeadState({
         lookAgainAtMs = announceAll(nowMs, events);
       }
     }
-    for (const member of all) addWant(member, wants, nowMs);
+    for (const validator of all) addLookup(validator, lookups, nowMs);
     lookAgainAtMs = earlier(lookAgainAtMs, noteOutside(nowMs));
-    return { events, wants, lookAgainAtMs };
+    return { events, lookups, lookAgainAtMs };
   }
 
   function decideGenesis(nowMs: number, events: HeadEvent[]): void {
@@ -103,7 +103,7 @@ export function createHeadState({
       firstAnswerAtMs = nowMs;
     }
     const waitedMs = nowMs - firstAnswerAtMs;
-    genesisHash = voteGenesis({ members: all, chainId, waitedMs, genesisWaitMs: limits.genesisWaitMs });
+    genesisHash = voteGenesis({ validators: all, chainId, waitedMs, genesisWaitMs: limits.genesisWaitMs });
     if (genesisHash !== undefined) events.push({ kind: "genesis", hash: genesisHash });
   }
 
@@ -113,12 +113,12 @@ export function createHeadState({
       if (!proof.isSealed()) learnGenesis(nowMs);
     }
     for (;;) {
-      const next = nextHead({ chain, proof, members: all, nowMs, firstTipAtMs, limits });
+      const next = nextHead({ chain, proof, validators: all, nowMs, firstTipAtMs, limits });
       if (next.header === undefined) return next.lookAgainAtMs;
       for (const label of chain.contradictedBy(next.header)) {
-        const member = members.get(label);
-        if (member === undefined) continue;
-        member.contradicted = { number: next.header.number, untilMs: nowMs + limits.distrustMs };
+        const validator = validators.get(label);
+        if (validator === undefined) continue;
+        validator.contradicted = { number: next.header.number, untilMs: nowMs + limits.distrustMs };
       }
       events.push({ kind: "head", header: next.header, skipped: chain.advance(next.header) });
       proof.announced(next.header);
@@ -138,12 +138,12 @@ export function createHeadState({
   }
 
   function noteOutside(nowMs: number): number | undefined {
-    const input = { chain, proof, members: all, nowMs };
+    const input = { chain, proof, validators: all, nowMs };
     candidates = chain.head() === undefined ? [] : [...nearCandidates(input), ...farCandidates(input)];
     let lookAgain: number | undefined;
-    for (const member of all) {
-      const { outside, lookAgainAtMs } = outsideOf({ member, members: all, candidates, limits, nowMs });
-      member.outside = outside;
+    for (const validator of all) {
+      const { outside, lookAgainAtMs } = outsideOf({ validator, validators: all, candidates, limits, nowMs });
+      validator.outside = outside;
       lookAgain = earlier(lookAgain, lookAgainAtMs);
     }
     return lookAgain;
@@ -155,19 +155,19 @@ export function createHeadState({
     genesisHash = newGenesisHash;
     // What validators have now they have told since the suspicion began: it needs no second wait.
     firstTipAtMs = sinceMs;
-    for (const member of all) {
-      member.reached = -1n;
-      member.holds = -1n;
-      member.far = undefined;
-      member.contradicted = undefined;
+    for (const validator of all) {
+      validator.reached = -1n;
+      validator.holds = -1n;
+      validator.far = undefined;
+      validator.contradicted = undefined;
     }
   }
 
   function placeAll(nowMs: number): void {
-    placeMembers({
+    placeValidators({
       chain,
       proof,
-      members: all,
+      validators: all,
       chainId,
       genesisHash,
       jumpBlocksMax: limits.jumpBlocksMax,
@@ -175,41 +175,42 @@ export function createHeadState({
     });
   }
 
-  function addWant(member: Member, wants: Want[], nowMs: number): void {
-    const { label, standing, filledAtMs, tip } = member;
+  function addLookup(validator: TrackedValidator, lookups: Lookup[], nowMs: number): void {
+    const { label, standing, filledAtMs, tip } = validator;
     const head = chain.head();
-    const other = otherFarTip(member, all);
+    const other = otherFarTip(validator, all);
     const isUnsure =
-      member.far !== undefined && (member.far.sameAt === undefined || other !== member.far.also?.number);
+      validator.far !== undefined &&
+      (validator.far.sameAt === undefined || other !== validator.far.also?.number);
     if (head === undefined || tip === undefined || (standing.kind !== "gap" && !isUnsure)) return;
     if (filledAtMs !== undefined && nowMs - filledAtMs < limits.fillPauseMs) return;
-    if (standing.kind === "gap") wants.push({ kind: "fill", label, from: standing.from, to: standing.to });
+    if (standing.kind === "gap") lookups.push({ kind: "fill", label, from: standing.from, to: standing.to });
     else {
       const numbers = [head.number, tip.header.number];
-      wants.push({ kind: "verify", label, numbers: other === undefined ? numbers : [...numbers, other] });
+      lookups.push({ kind: "verify", label, numbers: other === undefined ? numbers : [...numbers, other] });
     }
-    member.filledAtMs = nowMs;
+    validator.filledAtMs = nowMs;
   }
 
   return {
-    probed(label: string, probe: Probe, nowMs: number): Outcome {
-      const member = members.get(label);
-      if (member === undefined) return settle(nowMs);
-      member.probed = true;
-      member.failures = 0;
-      member.answeredAtMs = nowMs;
-      member.chainId = probe.chainId;
-      member.problem = undefined;
-      member.isUnreadable = false;
-      member.genesisHash = probe.genesis.hash;
+    probed(label: string, probe: Probe, nowMs: number): HeadUpdate {
+      const validator = validators.get(label);
+      if (validator === undefined) return settle(nowMs);
+      validator.probed = true;
+      validator.failures = 0;
+      validator.answeredAtMs = nowMs;
+      validator.chainId = probe.chainId;
+      validator.problem = undefined;
+      validator.isUnreadable = false;
+      validator.genesisHash = probe.genesis.hash;
       // The object that was read before is kept: what was found out about it is remembered with it.
-      if (member.genesis?.hash !== probe.genesis.hash) {
-        member.genesis = probe.genesis;
+      if (validator.genesis?.hash !== probe.genesis.hash) {
+        validator.genesis = probe.genesis;
         // What it told before is of the chain that it was on.
-        member.tip = undefined;
-        member.far = undefined;
+        validator.tip = undefined;
+        validator.far = undefined;
       }
-      const { tip } = member;
+      const { tip } = validator;
       // What came over the WebSocket after the probe left may be newer than its answer.
       const isOld = tip !== undefined && tip.seenAtMs > probe.sentAtMs && probe.number < tip.header.number;
       if (isOld) return settle(nowMs);
@@ -217,37 +218,37 @@ export function createHeadState({
         const differs = tip?.header.number !== probe.number;
         return settle(nowMs, differs ? [{ kind: "probe", label }] : []);
       }
-      setTip(member, probe.latest, nowMs);
+      setTip(validator, probe.latest, nowMs);
       return settle(nowMs);
     },
 
     /** A header that a validator brought by itself. One that is not above what it told before proves nothing alone. */
-    headed(label: string, header: Header, nowMs: number): Outcome {
-      const member = members.get(label);
-      if (member === undefined) return settle(nowMs);
-      member.answeredAtMs = nowMs;
-      const tip = member.tip?.header;
+    headed(label: string, header: Header, nowMs: number): HeadUpdate {
+      const validator = validators.get(label);
+      if (validator === undefined) return settle(nowMs);
+      validator.answeredAtMs = nowMs;
+      const tip = validator.tip?.header;
       if (tip === undefined || header.number > tip.number) {
-        setTip(member, header, nowMs);
+        setTip(validator, header, nowMs);
         return settle(nowMs);
       }
       const isKnown = header.hash === tip.hash || chain.knows(label, header);
       return settle(nowMs, isKnown ? [] : [{ kind: "probe", label }]);
     },
 
-    failed(label: string, { reason, isUnreadable }: ProbeFailure, nowMs: number): Outcome {
-      const member = members.get(label);
-      if (member !== undefined) {
-        member.probed = true;
-        member.failures += 1;
-        member.problem = reason;
-        member.isUnreadable = isUnreadable;
+    failed(label: string, { reason, isUnreadable }: ProbeFailure, nowMs: number): HeadUpdate {
+      const validator = validators.get(label);
+      if (validator !== undefined) {
+        validator.probed = true;
+        validator.failures += 1;
+        validator.problem = reason;
+        validator.isUnreadable = isUnreadable;
       }
       return settle(nowMs);
     },
 
     /** Headers that a validator was asked for. */
-    filled(label: string, headers: readonly Header[], nowMs: number): Outcome {
+    filled(label: string, headers: readonly Header[], nowMs: number): HeadUpdate {
       for (const header of headers) chain.offer(label, header, nowMs);
       return settle(nowMs);
     },
@@ -256,37 +257,31 @@ export function createHeadState({
      * What a validator far ahead has at the head's number and at its own: only both together tie one to the other. And
      * what it has where another one's tip is.
      */
-    verified(label: string, [atHead, atTip, atOther]: readonly Header[], nowMs: number): Outcome {
-      const member = members.get(label);
+    verified(label: string, [atHead, atTip, atOther]: readonly Header[], nowMs: number): HeadUpdate {
+      const validator = validators.get(label);
       const expected = atHead === undefined ? undefined : chain.hashOf(atHead.number);
-      if (member?.far === undefined || atHead === undefined || expected === undefined) return settle(nowMs);
-      if (atTip?.hash !== member.tip?.header.hash) return settle(nowMs, [{ kind: "probe", label }]);
+      if (validator?.far === undefined || atHead === undefined || expected === undefined)
+        return settle(nowMs);
+      if (atTip?.hash !== validator.tip?.header.hash) return settle(nowMs, [{ kind: "probe", label }]);
       const isSame = atHead.hash === expected;
-      member.far.sameAt = isSame ? atHead.number : undefined;
-      member.far.otherAt = isSame ? undefined : atHead.number;
-      if (atOther !== undefined) member.far.also = { number: atOther.number, hash: atOther.hash };
+      validator.far.sameAt = isSame ? atHead.number : undefined;
+      validator.far.otherAt = isSame ? undefined : atHead.number;
+      if (atOther !== undefined) validator.far.also = { number: atOther.number, hash: atOther.hash };
       return settle(nowMs);
     },
 
     settle,
     head: chain.head,
     genesisHash: () => genesisHash,
-    member: (label: string) => members.get(label),
+    validator: (label: string) => validators.get(label),
     isEligible(label: string): boolean {
-      const member = members.get(label);
+      const validator = validators.get(label);
       const head = chain.head();
-      if (member === undefined || head === undefined || member.failures >= limits.failuresMax) return false;
-      if (member.outside !== undefined) return false;
+      if (validator === undefined || head === undefined || validator.failures >= limits.failuresMax)
+        return false;
+      if (validator.outside !== undefined) return false;
       // While its newest block is being linked a validator that had the head still has it.
-      return member.holds >= head.number;
-    },
-    hasReached(label: string, number: bigint): boolean {
-      const member = members.get(label);
-      if (member?.tip === undefined) return false;
-      const { kind } = member.standing;
-      return kind === "has" || kind === "behind"
-        ? member.tip.header.number >= number
-        : member.holds >= number;
+      return validator.holds >= head.number;
     },
     /** Blocks that are told and wait for longer than blocks do. */
     waiting: (nowMs: number): WaitingHead[] =>
@@ -294,7 +289,7 @@ export function createHeadState({
         .filter(({ seenAtMs }) => nowMs >= seenAtMs + limits.followMs)
         .map(({ header: { number, hash }, having }) => ({ number, hash, having })),
     /** Since a block was last announced, or since the start. By the clock: no news is bad news, whoever is silent. */
-    newsAgeMs: (nowMs: number): number => nowMs - (newsAtMs ?? nowMs),
+    headAgeMs: (nowMs: number): number => nowMs - (newsAtMs ?? nowMs),
     /** No block for long, whether validators answer or not. */
     isStalled: (nowMs: number): boolean => nowMs - (newsAtMs ?? nowMs) >= limits.stalledAfterMs,
     /** How many validators have answered lately: a proof that is old is none. */
@@ -308,22 +303,25 @@ export function createHeadState({
   };
 }
 
-function setTip(member: Member, header: Header, nowMs: number): void {
-  const before = member.tip?.header;
+function setTip(validator: TrackedValidator, header: Header, nowMs: number): void {
+  const before = validator.tip?.header;
   if (before?.hash === header.hash) return;
   // What was found out about the tip before says nothing about one that is not its child.
-  if (member.far !== undefined && header.parentHash !== before?.hash) {
-    const unknown: FarTip = { ...member.far, sameAt: undefined, otherAt: undefined, also: undefined };
-    member.far = unknown;
+  if (validator.far !== undefined && header.parentHash !== before?.hash) {
+    const unknown: FarTip = { ...validator.far, sameAt: undefined, otherAt: undefined, also: undefined };
+    validator.far = unknown;
   }
-  member.tip = { header, seenAtMs: nowMs };
+  validator.tip = { header, seenAtMs: nowMs };
 }
 
 /** The highest tip below this validator's that another has, where both are far above the head. */
-function otherFarTip({ tip, far }: Member, members: readonly Member[]): bigint | undefined {
+function otherFarTip(
+  { tip, far }: TrackedValidator,
+  validators: readonly TrackedValidator[],
+): bigint | undefined {
   if (tip === undefined || far === undefined) return undefined;
   let highest: bigint | undefined;
-  for (const other of members) {
+  for (const other of validators) {
     const number = other.far?.sameAt === undefined ? undefined : other.tip?.header.number;
     if (number === undefined || number >= tip.header.number) continue;
     if (highest === undefined || number > highest) highest = number;

@@ -1,7 +1,13 @@
 import type { Logger } from "pino";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
-import { createHeadState, type HeadEvent, type Outcome, type WaitingHead, type Want } from "./head-state.ts";
+import {
+  createHeadState,
+  type HeadEvent,
+  type HeadUpdate,
+  type Lookup,
+  type WaitingHead,
+} from "./head-state.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
 import type { Header } from "./read-header.ts";
 import { isOurs, type Outside } from "./validator.ts";
@@ -19,8 +25,6 @@ export type HeadTracker = {
   isEligible(label: string): boolean;
   /** The latest block it told, where it is of our chain. */
   heightOf(label: string): bigint | undefined;
-  /** It is of our chain and its latest block is at or above `number`, whether it answers right now or not. */
-  hasReached(label: string, number: bigint): boolean;
   /** True once `number` is announced; false after `timeoutMs`, at the end of the epoch, and with too many waiting. */
   waitFor(number: bigint, timeoutMs: number): Promise<boolean>;
   /** Somebody knows of a later block: the validators are asked for it now and not at their next turn. */
@@ -28,7 +32,7 @@ export type HeadTracker = {
   /** No block was announced for long, whether validators answer or not. */
   isStalled(): boolean;
   /** Milliseconds since a block was last announced, or since the start where none was. */
-  newsAgeMs(): number;
+  headAgeMs(): number;
   /** How many validators have proved lately that they answer. */
   answering(): number;
   /** Validators that stand outside of what the others say, and blocks that wait because validators differ. */
@@ -94,7 +98,7 @@ export function createHeadTracker({
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function follow({ events, wants, lookAgainAtMs }: Outcome): void {
+  function follow({ events, lookups, lookAgainAtMs }: HeadUpdate): void {
     if (stopped) return;
     for (const event of events) tell(event);
     for (const label of labels) note(label);
@@ -103,7 +107,7 @@ export function createHeadTracker({
       number: head?.number,
       answering: state.answering(monotonicMs()),
     });
-    for (const want of wants) void ask(want);
+    for (const lookup of lookups) void ask(lookup);
     clearTimeout(timer);
     if (lookAgainAtMs === undefined) return;
     // Rounded up: a timer may fire within the millisecond before its time.
@@ -149,26 +153,26 @@ export function createHeadTracker({
   }
 
   function note(label: string): void {
-    const member = state.member(label);
-    if (member === undefined) return;
-    log.member(member);
-    const hash = member.tip?.header.hash;
+    const validator = state.validator(label);
+    if (validator === undefined) return;
+    log.validator(validator);
+    const hash = validator.tip?.header.hash;
     if (hash !== undefined && lastHeadAt.get(label)?.hash !== hash)
       lastHeadAt.set(label, { hash, atMs: now() });
   }
 
-  async function ask(want: Want): Promise<void> {
-    const feed = feeds.get(want.label);
+  async function ask(lookup: Lookup): Promise<void> {
+    const feed = feeds.get(lookup.label);
     if (feed === undefined) return;
-    if (want.kind === "probe") return feed.probeSoon();
-    const numbers = want.kind === "verify" ? want.numbers : range(want.from, want.to);
+    if (lookup.kind === "probe") return feed.probeSoon();
+    const numbers = lookup.kind === "verify" ? lookup.numbers : range(lookup.from, lookup.to);
     const headers = await feed.fetchBlocks(numbers);
     if (headers === undefined || stopped) return;
     const nowMs = monotonicMs();
     follow(
-      want.kind === "verify"
-        ? state.verified(want.label, headers, nowMs)
-        : state.filled(want.label, headers, nowMs),
+      lookup.kind === "verify"
+        ? state.verified(lookup.label, headers, nowMs)
+        : state.filled(lookup.label, headers, nowMs),
     );
   }
 
@@ -195,13 +199,12 @@ export function createHeadTracker({
     blockNumberAnswer: () => (head === undefined ? undefined : `"${head.numberHex}"`),
     isEligible: state.isEligible,
     heightOf(label) {
-      const member = state.member(label);
-      if (member === undefined || !isOurs(member)) return undefined;
+      const validator = state.validator(label);
+      if (validator === undefined || !isOurs(validator)) return undefined;
       // Who stands outside is not asked at all, as long as there is one that does not.
-      const isPassedOver = member.outside !== undefined && labels.some(state.isEligible);
-      return isPassedOver ? undefined : member.tip?.header.number;
+      const isPassedOver = validator.outside !== undefined && labels.some(state.isEligible);
+      return isPassedOver ? undefined : validator.tip?.header.number;
     },
-    hasReached: state.hasReached,
     waitFor: (number, timeoutMs) =>
       head !== undefined && head.number >= number
         ? Promise.resolve(true)
@@ -210,16 +213,16 @@ export function createHeadTracker({
       for (const feed of feeds.values()) feed.probeSoon();
     },
     isStalled: () => state.isStalled(monotonicMs()),
-    newsAgeMs: () => state.newsAgeMs(monotonicMs()),
+    headAgeMs: () => state.headAgeMs(monotonicMs()),
     answering: () => state.answering(monotonicMs()),
     differences: () => ({
       outside: labels.flatMap((label) => {
-        const outside = state.member(label)?.outside;
+        const outside = state.validator(label)?.outside;
         return outside === undefined ? [] : [{ label, outside }];
       }),
       waiting: state.waiting(monotonicMs()),
     }),
-    whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.member(label) ?? [])),
+    whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.validator(label) ?? [])),
     epoch: () => ({ number: epochNumber, genesisHash: state.genesisHash(), startedAt: epochStartedAt }),
     onHead(listener) {
       headListeners.add(listener);
@@ -233,7 +236,7 @@ export function createHeadTracker({
       labels.map((label) =>
         readHeadStatus({
           label,
-          member: state.member(label),
+          validator: state.validator(label),
           feed: feeds.get(label),
           announced: head?.number,
           eligible: state.isEligible(label),

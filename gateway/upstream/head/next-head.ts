@@ -3,7 +3,7 @@ import { firstHead } from "./first-head.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import type { HeaderProof } from "./header-proof.ts";
 import type { Header } from "./read-header.ts";
-import { answers, isOurs, type Member } from "./validator.ts";
+import { answers, isOurs, type TrackedValidator } from "./validator.ts";
 
 /** The block to announce now, or when to look again though nothing has happened. */
 export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: number | undefined };
@@ -11,14 +11,14 @@ export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: num
 export type NextHeadInput = {
   chain: AnnouncedChain;
   proof: HeaderProof;
-  members: readonly Member[];
+  validators: readonly TrackedValidator[];
   nowMs: number;
   /** Since when a validator of ours has told a block while nothing was announced. */
   firstTipAtMs: number | undefined;
   limits: Pick<HeadLimits, "followMs" | "provenFollowMs" | "firstWaitMs">;
 };
 
-type CandidatesInput = Pick<NextHeadInput, "chain" | "proof" | "members" | "nowMs">;
+type CandidatesInput = Pick<NextHeadInput, "chain" | "proof" | "validators" | "nowMs">;
 
 /** A block that could be announced next, and who has it. */
 export type Candidate = { header: Header; having: string[]; isProven: boolean; seenAtMs: number };
@@ -51,35 +51,35 @@ function decide(candidates: readonly Candidate[], input: NextHeadInput, isFar: b
 }
 
 /** When the best candidate is to be announced; undefined while it waits for others. */
-function sealedDueAt(best: Candidate, { members, nowMs, limits }: NextHeadInput): number | undefined {
-  if (!best.isProven) return best.having.length > members.length / 2 ? nowMs : undefined;
+function sealedDueAt(best: Candidate, { validators, nowMs, limits }: NextHeadInput): number | undefined {
+  if (!best.isProven) return best.having.length > validators.length / 2 ? nowMs : undefined;
   const having = best.having.length;
-  return having >= 2 || countable(members) <= having ? nowMs : best.seenAtMs + limits.provenFollowMs;
+  return having >= 2 || countable(validators) <= having ? nowMs : best.seenAtMs + limits.provenFollowMs;
 }
 
 function dueAt(
   best: Candidate,
   second: Candidate | undefined,
-  { members, nowMs, limits }: NextHeadInput,
+  { validators, nowMs, limits }: NextHeadInput,
   isFar: boolean,
 ): number | undefined {
   const { seenAtMs } = best;
   const having = best.having.length;
-  const answering = members.filter((member) => answers(member) && isOurs(member)).length;
+  const answering = validators.filter((validator) => answers(validator) && isOurs(validator)).length;
   const others = answering - having;
   if (second !== undefined && !isFar) {
     if (having > answering / 2) return nowMs;
     return having >= 2 && having > second.having.length ? seenAtMs + limits.followMs : undefined;
   }
-  if (having >= 2 || countable(members) <= having) return nowMs;
+  if (having >= 2 || countable(validators) <= having) return nowMs;
   // Alone it may be a lie, and so may a number far ahead where the only other one says nothing of it.
   return others >= (isFar ? 1 : 2) ? undefined : seenAtMs + limits.followMs;
 }
 
 /** The blocks that follow the head, the best first. */
-export function nearCandidates({ chain, proof, members, nowMs }: CandidatesInput): Candidate[] {
+export function nearCandidates({ chain, proof, validators, nowMs }: CandidatesInput): Candidate[] {
   const candidates = new Map<string, Candidate>();
-  for (const { label, tip } of members.filter(support)) {
+  for (const { label, tip } of validators.filter(support)) {
     const way = chain.wayTo(label, tip.header);
     if (way === undefined) continue;
     const { header, seenAtMs } = way.child;
@@ -91,8 +91,8 @@ export function nearCandidates({ chain, proof, members, nowMs }: CandidatesInput
 }
 
 /** A jump over more blocks than are fetched one by one: to what two validators have reached, by the same rule. */
-export function farCandidates({ chain, proof, members, nowMs }: CandidatesInput): Candidate[] {
-  const far = members.filter(support).filter(({ tip }) => chain.isFar(tip.header));
+export function farCandidates({ chain, proof, validators, nowMs }: CandidatesInput): Candidate[] {
+  const far = validators.filter(support).filter(({ tip }) => chain.isFar(tip.header));
   const candidates = new Map<string, Candidate>();
   for (const { label, tip, far: how } of far) {
     const { header } = tip;
@@ -132,19 +132,21 @@ function byRank(one: Candidate, other: Candidate): number {
   return Number(other.header.number - one.header.number);
 }
 
-function support<M extends Member>(member: M): member is M & { tip: NonNullable<Member["tip"]> } {
-  return member.standing.kind === "has" && member.tip !== undefined && answers(member);
+function support<M extends TrackedValidator>(
+  validator: M,
+): validator is M & { tip: NonNullable<TrackedValidator["tip"]> } {
+  return validator.standing.kind === "has" && validator.tip !== undefined && answers(validator);
 }
 
 /** Validators that have a new block or could follow to it. */
-function countable(members: readonly Member[]): number {
+function countable(validators: readonly TrackedValidator[]): number {
   let count = 0;
-  for (const member of members) {
-    if (!member.probed || (answers(member) && isOurs(member) && !isElsewhere(member))) count += 1;
+  for (const validator of validators) {
+    if (!validator.probed || (answers(validator) && isOurs(validator) && !isElsewhere(validator))) count += 1;
   }
   return count;
 }
 
-function isElsewhere({ standing }: Member): boolean {
+function isElsewhere({ standing }: TrackedValidator): boolean {
   return standing.kind === "diverged" || standing.kind === "forged";
 }

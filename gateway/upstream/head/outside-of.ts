@@ -1,28 +1,28 @@
 import type { HeadLimits } from "./head-limits.ts";
 import type { Candidate } from "./next-head.ts";
-import { answers, isOurs, type Member, type Outside } from "./validator.ts";
+import { answers, isOurs, type Outside, type TrackedValidator } from "./validator.ts";
 
 /**
  * In what way a validator stands outside of what the others say, and when to look again. A newest block that is not
  * announced is nothing strange at first; half a second later it is one that nobody else comes to.
  */
 export function outsideOf({
-  member,
-  members,
+  validator,
+  validators,
   candidates,
   limits,
   nowMs,
 }: {
-  member: Member;
-  members: readonly Member[];
+  validator: TrackedValidator;
+  validators: readonly TrackedValidator[];
   /** What could be announced next and waits. */
   candidates: readonly Candidate[];
   limits: Pick<HeadLimits, "followMs" | "failuresMax">;
   nowMs: number;
 }): { outside?: Outside; lookAgainAtMs?: number } {
-  const { standing, failures, problem } = member;
+  const { standing, failures, problem } = validator;
   if (failures >= limits.failuresMax) {
-    return member.isUnreadable ? { outside: { reason: "unreadable", words: problem ?? "" } } : {};
+    return validator.isUnreadable ? { outside: { reason: "unreadable", words: problem ?? "" } } : {};
   }
   switch (standing.kind) {
     case "foreign":
@@ -34,44 +34,44 @@ export function outsideOf({
     case "unbelieved":
       return { outside: { reason: "far_above", words: "it tells a number far above all others" } };
     default:
-      return alone({ member, members, candidates, limits, nowMs });
+      return alone({ validator, validators, candidates, limits, nowMs });
   }
 }
 
 function alone({
-  member,
-  members,
+  validator,
+  validators,
   candidates,
   limits,
   nowMs,
 }: Parameters<typeof outsideOf>[0]): ReturnType<typeof outsideOf> {
-  const { contradicted } = member;
+  const { contradicted } = validator;
   if (contradicted !== undefined && nowMs < contradicted.untilMs) {
     const words = `it told another block ${contradicted.number}`;
     return { outside: { reason: "another_block", words }, lookAgainAtMs: contradicted.untilMs };
   }
-  const sinceMs = aloneSince(member, members, candidates);
+  const sinceMs = aloneSince(validator, validators, candidates);
   if (sinceMs === undefined) return {};
-  const others = members.filter((other) => other !== member && answers(other) && isOurs(other));
+  const others = validators.filter((other) => other !== validator && answers(other) && isOurs(other));
   if (others.length < 2) return {};
   const dueAtMs = sinceMs + limits.followMs;
-  const words = `nobody else has its block ${member.tip?.header.number}`;
+  const words = `nobody else has its block ${validator.tip?.header.number}`;
   return nowMs < dueAtMs ? { lookAgainAtMs: dueAtMs } : { outside: { reason: "alone", words } };
 }
 
 /** Since when it has told a block above the head that no other validator has told. */
 function aloneSince(
-  member: Member,
-  members: readonly Member[],
+  validator: TrackedValidator,
+  validators: readonly TrackedValidator[],
   candidates: readonly Candidate[],
 ): number | undefined {
-  const candidate = candidates.find(({ having }) => having.includes(member.label));
+  const candidate = candidates.find(({ having }) => having.includes(validator.label));
   if (candidate !== undefined) return candidate.having.length === 1 ? candidate.seenAtMs : undefined;
   // Its blocks are not linked to the head: it may only be a moment until they are.
-  const { tip, unlinkedSinceMs } = member;
-  const isHighest = members.every(
+  const { tip, unlinkedSinceMs } = validator;
+  const isHighest = validators.every(
     (other) =>
-      other === member || other.tip === undefined || other.tip.header.number < (tip?.header.number ?? 0n),
+      other === validator || other.tip === undefined || other.tip.header.number < (tip?.header.number ?? 0n),
   );
   return isHighest ? unlinkedSinceMs : undefined;
 }

@@ -1,12 +1,12 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
 import type { HeaderProof } from "./header-proof.ts";
-import { answers, isOurs, type Member, type Standing } from "./validator.ts";
+import { answers, isOurs, type Standing, type TrackedValidator } from "./validator.ts";
 
 /** Says anew where each validator stands, from what it told last and from the announced head. */
-export function placeMembers({
+export function placeValidators({
   chain,
   proof,
-  members,
+  validators,
   chainId,
   genesisHash,
   jumpBlocksMax,
@@ -14,66 +14,68 @@ export function placeMembers({
 }: {
   chain: AnnouncedChain;
   proof: HeaderProof;
-  members: readonly Member[];
+  validators: readonly TrackedValidator[];
   chainId: bigint;
   /** Undefined until it is decided. */
   genesisHash: string | undefined;
   jumpBlocksMax: number;
   nowMs: number;
 }): void {
-  for (const { label, tip } of members) if (tip !== undefined) chain.offer(label, tip.header, tip.seenAtMs);
-  for (const member of members) {
-    member.standing = standingOf({ member, chain, chainId, genesisHash, nowMs });
-    if (isForged({ member, chain, proof, nowMs })) {
-      member.standing = { kind: "forged", at: member.tip?.header.number ?? 0n };
+  for (const { label, tip } of validators)
+    if (tip !== undefined) chain.offer(label, tip.header, tip.seenAtMs);
+  for (const validator of validators) {
+    validator.standing = standingOf({ validator, chain, chainId, genesisHash, nowMs });
+    if (isForged({ validator, chain, proof, nowMs })) {
+      validator.standing = { kind: "forged", at: validator.tip?.header.number ?? 0n };
     }
   }
-  for (const member of members) {
-    if (isUnbelievable({ member, members, chain, jumpBlocksMax })) member.standing = { kind: "unbelieved" };
-    noteHeld(member, chain);
-    const { kind } = member.standing;
+  for (const validator of validators) {
+    if (isUnbelievable({ validator, validators, chain, jumpBlocksMax }))
+      validator.standing = { kind: "unbelieved" };
+    noteHeld(validator, chain);
+    const { kind } = validator.standing;
     const isUnlinked = kind === "gap" || kind === "far";
-    member.unlinkedSinceMs = isUnlinked ? (member.unlinkedSinceMs ?? nowMs) : undefined;
+    validator.unlinkedSinceMs = isUnlinked ? (validator.unlinkedSinceMs ?? nowMs) : undefined;
   }
 }
 
 function standingOf({
-  member,
+  validator,
   chain,
   chainId,
   genesisHash,
   nowMs,
 }: {
-  member: Member;
+  validator: TrackedValidator;
   chain: AnnouncedChain;
   chainId: bigint;
   genesisHash: string | undefined;
   nowMs: number;
 }): Standing {
-  if (member.chainId === undefined || member.tip === undefined) return { kind: "unknown" };
-  if (member.chainId !== chainId) return { kind: "foreign", why: `chain id ${member.chainId}` };
+  if (validator.chainId === undefined || validator.tip === undefined) return { kind: "unknown" };
+  if (validator.chainId !== chainId) return { kind: "foreign", why: `chain id ${validator.chainId}` };
   if (genesisHash === undefined) return { kind: "unknown" };
-  if (member.genesisHash !== genesisHash) {
-    return { kind: "foreign", why: `genesis block ${member.genesisHash}` };
+  if (validator.genesisHash !== genesisHash) {
+    return { kind: "foreign", why: `genesis block ${validator.genesisHash}` };
   }
-  const placement = chain.place(member.label, member.tip.header);
+  const placement = chain.place(validator.label, validator.tip.header);
   if (placement.kind !== "far") {
-    member.far = undefined;
+    validator.far = undefined;
     return placement.kind === "nothing_announced" ? { kind: "ready" } : placement;
   }
-  member.far ??= { sinceMs: nowMs, sameAt: undefined, otherAt: undefined, also: undefined };
-  if (member.far.sameAt !== undefined) return { kind: "has" };
-  return member.far.otherAt === undefined ? placement : { kind: "diverged", at: member.far.otherAt };
+  validator.far ??= { sinceMs: nowMs, sameAt: undefined, otherAt: undefined, also: undefined };
+  if (validator.far.sameAt !== undefined) return { kind: "has" };
+  return validator.far.otherAt === undefined ? placement : { kind: "diverged", at: validator.far.otherAt };
 }
 
 /** Its latest block is above the head, and its seals say that it is no block. */
 function isForged({
-  member: { label, standing, tip },
+  validator: { label, standing, tip },
   chain,
   proof,
   nowMs,
 }: {
-  member: Member;
+  validator: TrackedValidator;
   chain: AnnouncedChain;
   proof: HeaderProof;
   nowMs: number;
@@ -88,36 +90,36 @@ function isForged({
 
 /** It stands alone, more than `jumpBlocksMax` above the head and all others. */
 function isUnbelievable({
-  member,
-  members,
+  validator,
+  validators,
   chain,
   jumpBlocksMax,
 }: {
-  member: Member;
-  members: readonly Member[];
+  validator: TrackedValidator;
+  validators: readonly TrackedValidator[];
   chain: AnnouncedChain;
   jumpBlocksMax: number;
 }): boolean {
-  const { kind } = member.standing;
-  if (member.tip === undefined || (kind !== "has" && kind !== "ready")) return false;
+  const { kind } = validator.standing;
+  if (validator.tip === undefined || (kind !== "has" && kind !== "ready")) return false;
   let highest = chain.head()?.number ?? 0n;
   let others = 0;
-  for (const other of members) {
-    if (other === member || !answers(other) || !isOurs(other) || other.tip === undefined) continue;
+  for (const other of validators) {
+    if (other === validator || !answers(other) || !isOurs(other) || other.tip === undefined) continue;
     others += 1;
     if (other.tip.header.number > highest) highest = other.tip.header.number;
   }
-  return others > 0 && member.tip.header.number - highest > BigInt(jumpBlocksMax);
+  return others > 0 && validator.tip.header.number - highest > BigInt(jumpBlocksMax);
 }
 
-function noteHeld(member: Member, chain: AnnouncedChain): void {
-  const { kind } = member.standing;
+function noteHeld(validator: TrackedValidator, chain: AnnouncedChain): void {
+  const { kind } = validator.standing;
   const head = chain.head();
   if (kind === "has" && head !== undefined) {
-    member.reached = head.number;
+    validator.reached = head.number;
     // One that is far ahead is known to have what it was asked for, not what was announced since.
-    member.holds = member.far?.sameAt ?? head.number;
+    validator.holds = validator.far?.sameAt ?? head.number;
     // What was asked for has helped: the next gap need not wait.
-    member.filledAtMs = undefined;
-  } else if (kind !== "gap" && kind !== "far") member.holds = -1n;
+    validator.filledAtMs = undefined;
+  } else if (kind !== "gap" && kind !== "far") validator.holds = -1n;
 }

@@ -1,4 +1,4 @@
-import { answers, isOurs, type Member, type Outside } from "./validator.ts";
+import { answers, isOurs, type Outside, type TrackedValidator } from "./validator.ts";
 
 /** One validator's place on the chain, for `/status` and metrics. */
 export type ValidatorHeadStatus = {
@@ -21,7 +21,7 @@ export type ValidatorHeadStatus = {
 
 export function readHeadStatus({
   label,
-  member,
+  validator,
   feed,
   announced,
   eligible,
@@ -29,7 +29,7 @@ export function readHeadStatus({
   nowMs,
 }: {
   label: string;
-  member: Member | undefined;
+  validator: TrackedValidator | undefined;
   feed: { source(): "newHeads" | "polling"; wsReconnects(): number } | undefined;
   announced: bigint | undefined;
   eligible: boolean;
@@ -38,27 +38,28 @@ export function readHeadStatus({
   /** Monotonic milliseconds. */
   nowMs: number;
 }): ValidatorHeadStatus {
-  const ours = member !== undefined && isOurs(member);
-  const height = ours ? member.tip?.header.number : undefined;
+  const ours = validator !== undefined && isOurs(validator);
+  const height = ours ? validator.tip?.header.number : undefined;
   return {
     label,
-    identity: member?.standing.kind === "foreign" ? "foreign" : ours ? "ours" : "unknown",
-    why: member === undefined ? null : whyNot(member),
+    identity: validator?.standing.kind === "foreign" ? "foreign" : ours ? "ours" : "unknown",
+    why: validator === undefined ? null : whyNot(validator),
     eligible,
-    outside: member?.outside?.reason ?? null,
+    outside: validator?.outside?.reason ?? null,
     height: height === undefined ? null : Number(height),
     lag: height === undefined || announced === undefined ? null : Math.max(0, Number(announced - height)),
     source: feed?.source() ?? "polling",
     lastHeadAt: lastHeadAt === undefined ? null : new Date(lastHeadAt).toISOString(),
-    silentMs: member?.answeredAtMs === undefined ? null : Math.round(nowMs - member.answeredAtMs),
+    silentMs: validator?.answeredAtMs === undefined ? null : Math.round(nowMs - validator.answeredAtMs),
     wsReconnects: feed?.wsReconnects() ?? 0,
   };
 }
 
-function whyNot(member: Member): string | null {
-  const { standing, probed } = member;
-  if (probed && !answers(member)) return member.isUnreadable ? (member.problem ?? null) : "no answer";
+function whyNot(validator: TrackedValidator): string | null {
+  const { standing, probed } = validator;
+  if (probed && !answers(validator))
+    return validator.isUnreadable ? (validator.problem ?? null) : "no answer";
   if (standing.kind === "foreign") return standing.why;
   if (standing.kind === "diverged") return `another block ${standing.at}`;
-  return member.outside?.words ?? null;
+  return validator.outside?.words ?? null;
 }

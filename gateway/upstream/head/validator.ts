@@ -1,7 +1,7 @@
 import type { Header } from "./read-header.ts";
 
 /** What is known of one validator. */
-export type Member = {
+export type TrackedValidator = {
   readonly label: string;
   /** Whether the first probe is over, answered or not. */
   probed: boolean;
@@ -77,7 +77,7 @@ export type Standing =
   /** It claims a number that nobody else comes near. */
   | { kind: "unbelieved" };
 
-export function createMember(label: string): Member {
+export function createTrackedValidator(label: string): TrackedValidator {
   return {
     label,
     probed: false,
@@ -101,10 +101,10 @@ export function createMember(label: string): Member {
 }
 
 /** It answered the last probe. */
-export function answers(member: Member): boolean {
-  return member.probed && member.failures === 0;
+export function answers(validator: TrackedValidator): boolean {
+  return validator.probed && validator.failures === 0;
 }
 
-export function isOurs({ standing }: Member): boolean {
+export function isOurs({ standing }: TrackedValidator): boolean {
   return standing.kind !== "unknown" && standing.kind !== "foreign";
 }

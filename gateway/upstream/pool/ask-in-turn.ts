@@ -1,9 +1,9 @@
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { DoubtBudget } from "./null-verification-budget.ts";
+import type { VerificationBudget } from "./null-verification-budget.ts";
 import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
-import { type AskOutcome, createAsk, type MethodPlan, type Unmet } from "./upstream-call.ts";
-import type { Member } from "./validator.ts";
+import { type AskOutcome, createUpstreamCall, type MethodPlan, type Unmet } from "./upstream-call.ts";
+import type { Validator } from "./validator.ts";
 
 export type AskInTurn = ReturnType<typeof createAskInTurn>;
 
@@ -12,7 +12,7 @@ export type Question = {
   paramsText: string;
   deadlineMs: number;
   group: string | undefined;
-  /** How many validators may have been ended by it: see `calls.failed`. */
+  /** How many validators may have been ended by it: see `failover.failed`. */
   losses?: number;
 };
 
@@ -24,18 +24,20 @@ const askedOfAny = 2;
  * as the last one ends, so that whoever asks for what nobody has can ask no faster for it.
  */
 export function createAskInTurn({
-  members,
+  validators,
   head,
   dispatcher,
   budget,
 }: {
-  members: readonly Member[];
+  validators: readonly Validator[];
   head: PoolHead;
   dispatcher: Pick<Dispatcher, "submit">;
-  budget: DoubtBudget;
+  budget: VerificationBudget;
 }) {
   function isAnybodyLeft(lane: number, excluded: number): boolean {
-    return members.some((member) => (member.bit & excluded) === 0 && tierOf(member, lane, head) <= 1);
+    return validators.some(
+      (validator) => (validator.bit & excluded) === 0 && tierOf(validator, lane, head) <= 1,
+    );
   }
 
   return function askInTurn(
@@ -50,7 +52,7 @@ export function createAskInTurn({
       excluded: number;
       /** How many others are asked at most. */
       askedMax: number;
-      knows: (answer: WholeAnswer, askedOf: number) => boolean;
+      knows: (answer: WholeAnswer, lastValidator: number) => boolean;
       /** Undefined where nobody who has the head knows, or may be asked; then `unmet` says why the last one gave no answer. */
       done: (answer: WholeAnswer | undefined, unmet?: Unmet) => void;
     },
@@ -67,20 +69,20 @@ export function createAskInTurn({
       }
       left -= 1;
       before += 1;
-      const ask = createAsk({ plan, paramsText, deadlineMs, group, tried: asked, settle: settled });
+      const call = createUpstreamCall({ plan, paramsText, deadlineMs, group, tried: asked, settle: settled });
       // Nobody is asked for a second time.
-      ask.isSecondRound = true;
-      ask.losses = losses;
-      ask.alone = losses > 0;
-      dispatcher.submit(ask);
+      call.isSecondRound = true;
+      call.losses = losses;
+      call.alone = losses > 0;
+      dispatcher.submit(call);
     }
 
-    function settled(outcome: AskOutcome, { askedOf }: { askedOf: number }): void {
+    function settled(outcome: AskOutcome, { lastValidator }: { lastValidator: number }): void {
       if (typeof outcome === "string") done(undefined, outcome);
       else if (isStreamed(outcome)) done(undefined);
-      else if (knows(outcome, askedOf)) done(outcome);
+      else if (knows(outcome, lastValidator)) done(outcome);
       else {
-        asked |= members[askedOf]?.bit ?? 0;
+        asked |= validators[lastValidator]?.bit ?? 0;
         next();
       }
     }

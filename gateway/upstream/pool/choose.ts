@@ -1,4 +1,4 @@
-import { hasRoom, inFlight, type Member, type MemberLane } from "./validator.ts";
+import { hasRoom, inFlight, type Validator, type ValidatorLane } from "./validator.ts";
 
 /** What the pool asks of the head. */
 export type PoolHead = {
@@ -9,7 +9,7 @@ export type PoolHead = {
   heightOf?(label: string): bigint | undefined;
 };
 
-export type Choose = (lane: number, excluded: number) => Member | "busy" | "none";
+export type Choose = (lane: number, excluded: number) => Validator | "busy" | "none";
 
 /** Without a measurement a validator counts as this fast. */
 const meanMsMin = 0.05;
@@ -20,40 +20,40 @@ const meanMsMin = 0.05;
  * not be faster. `none`: nobody is left but those in `excluded` (a bit each).
  */
 export function createChoose({
-  members,
+  validators,
   head,
   random = Math.random,
 }: {
-  members: readonly Member[];
+  validators: readonly Validator[];
   head: PoolHead;
   random?: () => number;
 }): Choose {
   // Filled anew for each choice; it holds members only, which live as long as it does.
-  const best: Member[] = [];
+  const best: Validator[] = [];
 
   return function choose(lane, excluded) {
     let bestTier = 4;
     let isSomebodySound = false;
     best.length = 0;
-    for (const member of members) {
-      const tier = tierOf(member, lane, head);
-      if (tier <= 2 && !member.health.isSuspect()) isSomebodySound = true;
-      if ((member.bit & excluded) !== 0 || tier > bestTier || tier === 4) continue;
+    for (const validator of validators) {
+      const tier = tierOf(validator, lane, head);
+      if (tier <= 2 && !validator.health.isSuspect()) isSomebodySound = true;
+      if ((validator.bit & excluded) !== 0 || tier > bestTier || tier === 4) continue;
       if (tier < bestTier) best.length = 0;
       bestTier = tier;
-      best.push(member);
+      best.push(validator);
     }
     // Those that are out are asked only while nobody is sound: else a call that failed elsewhere would hang with them.
     if (best.length === 0 || (bestTier === 3 && isSomebodySound)) return "none";
     return pick(lane) ?? "busy";
   };
 
-  function pick(lane: number): Member | undefined {
+  function pick(lane: number): Validator | undefined {
     let free = 0;
-    for (const member of best) {
-      const memberLane = member.lanes[lane];
-      if (memberLane === undefined || !hasRoom(member, memberLane)) continue;
-      best[free] = member;
+    for (const validator of best) {
+      const validatorLane = validator.lanes[lane];
+      if (validatorLane === undefined || !hasRoom(validator, validatorLane)) continue;
+      best[free] = validator;
       free += 1;
     }
     if (free <= 1) return free === 1 ? best[0] : undefined;
@@ -66,15 +66,15 @@ export function createChoose({
 }
 
 /** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: taken out. 4: never asked. */
-export function tierOf(member: Member, lane: number, head: PoolHead): number {
-  const { health, label } = member;
+export function tierOf(validator: Validator, lane: number, head: PoolHead): number {
+  const { health, label } = validator;
   if (head.heightOf !== undefined && head.heightOf(label) === undefined) return 4;
   if (health.state() === "open") return 3;
   if (!head.isEligible(label)) return 2;
-  return health.isSuspect() || member.lanes[lane]?.isSlow === true ? 1 : 0;
+  return health.isSuspect() || validator.lanes[lane]?.isSlow === true ? 1 : 0;
 }
 
-function score(lane: MemberLane | undefined): number {
+function score(lane: ValidatorLane | undefined): number {
   if (lane === undefined) return Number.POSITIVE_INFINITY;
   return (inFlight(lane) + 1) * Math.max(lane.latency.meanMs(), meanMsMin);
 }

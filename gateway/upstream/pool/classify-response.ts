@@ -1,9 +1,12 @@
 import type { WholeAnswer } from "./pool-answer.ts";
 
-export type Verdict = { kind: "value" } | { kind: "null" } | { kind: "error"; code: number; message: string };
+export type ResponseClass =
+  | { kind: "value" }
+  | { kind: "null" }
+  | { kind: "error"; code: number; message: string };
 
 /** What an answer says, without reading it further than needed: nearly all are values. */
-export function verdictOf(answer: WholeAnswer): Verdict {
+export function classifyResponse(answer: WholeAnswer): ResponseClass {
   const { afterId } = answer;
   if (isValue(answer)) return { kind: "value" };
   // Errors and answers of another shape were proved to be JSON when they were cut.

@@ -3,18 +3,18 @@ import { joinChunks } from "../../json-rpc/scan-source.ts";
 import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
 import type { StreamedAnswer } from "./pool-answer.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
-import type { Ask } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
 /** One HTTP request on its way. */
-export type Flight = {
-  readonly validator: number;
+export type UpstreamRequest = {
+  readonly validatorIndex: number;
   readonly lane: number;
-  readonly asks: readonly Ask[];
+  readonly calls: readonly UpstreamCall[];
   /** Monotonic, as `endsAtMs`: when its connection is given up. */
   readonly sentAtMs: number;
   readonly endsAtMs: number;
   /** The first through a validator that was taken out. */
-  readonly isTrial: boolean;
+  readonly isHalfOpen: boolean;
   /** The validator had the announced block when this was sent. */
   readonly isAtHead: boolean;
   /** Bytes of it have left: a validator may have carried it out. */
@@ -58,19 +58,19 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 export type ConnectionEvents = {
-  bytesCame(flight: Flight): void;
-  answered(connection: Connection, flight: Flight, answer: { status: number; body: Buffer }): void;
-  failed(connection: Connection, flight: Flight, reason: FailureReason): void;
+  bytesCame(request: UpstreamRequest): void;
+  answered(connection: Connection, request: UpstreamRequest, answer: { status: number; body: Buffer }): void;
+  failed(connection: Connection, request: UpstreamRequest, reason: FailureReason): void;
   /** The answer is long: from now on it is the stream's. `streamEnded` or `failed` follows. */
-  streamBegan(flight: Flight, answer: StreamedAnswer): void;
-  streamEnded(connection: Connection, flight: Flight): void;
+  streamBegan(request: UpstreamRequest, answer: StreamedAnswer): void;
+  streamEnded(connection: Connection, request: UpstreamRequest): void;
 };
 
 export type Connection = {
   /** What is in flight, or nothing. A field and no collection: what lives short must not hang on what lives long. */
-  flight: Flight | undefined;
+  request: UpstreamRequest | undefined;
   /** One character of `body` a byte. */
-  send(flight: Flight, body: string): void;
+  send(request: UpstreamRequest, body: string): void;
   /** Closes it for good. Nothing is reported any more. */
   destroy(): void;
   /** How long its stream has stood still; undefined where it has none. */
@@ -105,9 +105,9 @@ export function createConnection({
   let wasLooked = false;
 
   const connection: Connection = {
-    flight: undefined,
-    send(flight, body) {
-      connection.flight = flight;
+    request: undefined,
+    send(request, body) {
+      connection.request = request;
       http.post(body);
     },
     destroy() {
@@ -121,9 +121,9 @@ export function createConnection({
   };
 
   /** Ready for the next request; gives what was in flight. */
-  function release(): Flight | undefined {
-    const { flight } = connection;
-    connection.flight = undefined;
+  function release(): UpstreamRequest | undefined {
+    const { request } = connection;
+    connection.request = undefined;
     first = undefined;
     more = undefined;
     relay = undefined;
@@ -131,7 +131,7 @@ export function createConnection({
     if (counted > 0) room.giveBack(counted);
     counted = 0;
     wasLooked = false;
-    return flight;
+    return request;
   }
 
   function collected(): Buffer {
@@ -148,32 +148,32 @@ export function createConnection({
   }
 
   /** An answer that grew long: streamed to who can take it, dropped where nobody waits, refused beyond the limit. */
-  function checkLength(flight: Flight): void {
-    const [ask] = flight.asks;
-    if (ask !== undefined && flight.asks.length === 1 && !wasLooked && status === 200) {
+  function checkLength(request: UpstreamRequest): void {
+    const [call] = request.calls;
+    if (call !== undefined && request.calls.length === 1 && !wasLooked && status === 200) {
       wasLooked = true;
-      if (ask.settled) giveUp("unwanted");
-      else if (ask.mayStream) beginStream(flight);
+      if (call.settled) giveUp("unwanted");
+      else if (call.mayStream) beginStream(request);
     }
-    if (relay !== undefined || connection.flight !== flight) return;
+    if (relay !== undefined || connection.request !== request) return;
     if (bytes > answerBytesMax) giveUp("too_large");
     else if (room.take(bytes - counted)) counted = bytes;
     else giveUp("no_room");
   }
 
-  function beginStream(flight: Flight): void {
+  function beginStream(request: UpstreamRequest): void {
     const cut = cutFirstBytes(collected());
     if (cut === undefined) return;
     first = undefined;
     more = undefined;
     relay = createStreamRelay({ ...cut, flow: http, now, onAbort: () => giveUp("unwanted") });
-    events.streamBegan(flight, relay.answer);
+    events.streamBegan(request, relay.answer);
   }
 
   function giveUp(reason: FailureReason): void {
-    const flight = release();
+    const request = release();
     http.drop();
-    if (flight !== undefined) events.failed(connection, flight, reason);
+    if (request !== undefined) events.failed(connection, request, reason);
   }
 
   const http = createHttpConnection({
@@ -181,39 +181,39 @@ export function createConnection({
     now,
     events: {
       onSent() {
-        if (connection.flight !== undefined) connection.flight.hasLeft = true;
+        if (connection.request !== undefined) connection.request.hasLeft = true;
       },
       onHead(answered) {
         status = answered;
       },
       onBody(chunk, isLast) {
-        const { flight } = connection;
-        if (flight === undefined) return;
-        events.bytesCame(flight);
+        const { request } = connection;
+        if (request === undefined) return;
+        events.bytesCame(request);
         if (relay !== undefined) {
           relay.push(chunk);
           return;
         }
         collect(chunk, isLast);
-        if (bytes > streamFromBytes) checkLength(flight);
+        if (bytes > streamFromBytes) checkLength(request);
       },
       onEnd() {
         if (relay !== undefined) {
           const ended = relay;
-          const flight = release();
+          const request = release();
           ended.end();
-          if (flight !== undefined) events.streamEnded(connection, flight);
+          if (request !== undefined) events.streamEnded(connection, request);
           return;
         }
         const body = collected();
-        const flight = release();
-        if (flight !== undefined) events.answered(connection, flight, { status, body });
+        const request = release();
+        if (request !== undefined) events.answered(connection, request, { status, body });
       },
       onFailure(failure) {
         const broken = relay;
-        const flight = release();
+        const request = release();
         broken?.break();
-        if (flight !== undefined) events.failed(connection, flight, reasonOf(failure));
+        if (request !== undefined) events.failed(connection, request, reasonOf(failure));
       },
     },
   });

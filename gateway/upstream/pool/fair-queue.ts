@@ -1,6 +1,6 @@
 import { hasLongAnswers } from "./group-counts.ts";
 import { takeArray } from "./take-array.ts";
-import type { Ask } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
 export type FairQueue = ReturnType<typeof createFairQueue>;
 
@@ -8,11 +8,11 @@ export type FairQueue = ReturnType<typeof createFairQueue>;
 export type Turns = {
   /** What a key may send at its turn, in units of `costOf`. */
   readonly perTurn: number;
-  costOf(ask: Ask): number;
+  costOf(call: UpstreamCall): number;
   /** Whether one array holds calls of several keys. Where calls are slow, one key's would hold up another's in it. */
   readonly isMixed: boolean;
   /** How many calls like this one go into one array. */
-  callsMaxOf(ask: Ask): number;
+  callsMaxOf(call: UpstreamCall): number;
 };
 
 const lightPerTurn = 16;
@@ -28,7 +28,7 @@ export const lightTurns: Turns = {
 /** A key's calls that wait; those before `at` are gone. `left` is what its turn has left. */
 type KeyQueue = {
   readonly group: string | undefined;
-  asks: (Ask | undefined)[];
+  calls: (UpstreamCall | undefined)[];
   at: number;
   left: number;
   isItsTurn: boolean;
@@ -40,12 +40,12 @@ type KeyQueue = {
 const gonePlacesMax = 512;
 
 /**
- * Calls that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
+ * Failover that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
  * however many keys there are. Keys are told apart only where more waits than goes into one request: what comes and goes
  * in one turn of the event loop is handed over as it came.
  */
 export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns) {
-  let fresh: Ask[] = [];
+  let fresh: UpstreamCall[] = [];
   const queues = new Map<string | undefined, KeyQueue>();
   /** Those with something waiting, in the order of their turns. */
   let first: KeyQueue | undefined;
@@ -53,21 +53,21 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
   let backlog = 0;
 
   function spread(): void {
-    const asks = fresh;
-    if (asks.length === 0) return;
+    const calls = fresh;
+    if (calls.length === 0) return;
     fresh = [];
-    backlog += asks.length;
+    backlog += calls.length;
     let queue: KeyQueue | undefined;
-    for (const ask of asks) {
-      if (queue === undefined || queue.group !== ask.group) queue = queueOf(ask.group);
-      queue.asks.push(ask);
+    for (const call of calls) {
+      if (queue === undefined || queue.group !== call.group) queue = queueOf(call.group);
+      queue.calls.push(call);
     }
   }
 
   function queueOf(group: string | undefined): KeyQueue {
     const known = queues.get(group);
     if (known !== undefined) return known;
-    const queue: KeyQueue = { group, asks: [], at: 0, left: 0, isItsTurn: false, next: undefined };
+    const queue: KeyQueue = { group, calls: [], at: 0, left: 0, isItsTurn: false, next: undefined };
     queues.set(group, queue);
     append(queue);
     return queue;
@@ -85,15 +85,15 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
     first = queue.next;
     if (first === undefined) last = undefined;
     queue.isItsTurn = false;
-    if (queue.at < queue.asks.length) append(queue);
+    if (queue.at < queue.calls.length) append(queue);
     else queues.delete(queue.group);
   }
 
   /** The next call of a key that still wants an answer. */
-  function front(queue: KeyQueue): Ask | undefined {
-    while (queue.at < queue.asks.length) {
-      const ask = queue.asks[queue.at];
-      if (ask !== undefined && !ask.settled) return ask;
+  function front(queue: KeyQueue): UpstreamCall | undefined {
+    while (queue.at < queue.calls.length) {
+      const call = queue.calls[queue.at];
+      if (call !== undefined && !call.settled) return call;
       pass(queue);
     }
     return undefined;
@@ -101,16 +101,16 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
 
   function pass(queue: KeyQueue): void {
     // What lives short must not hang on what lives long.
-    queue.asks[queue.at] = undefined;
+    queue.calls[queue.at] = undefined;
     queue.at += 1;
     backlog -= 1;
-    if (queue.at < gonePlacesMax || queue.at * 2 < queue.asks.length) return;
-    queue.asks = queue.asks.slice(queue.at);
+    if (queue.at < gonePlacesMax || queue.at * 2 < queue.calls.length) return;
+    queue.calls = queue.calls.slice(queue.at);
     queue.at = 0;
   }
 
-  function takeByTurns(limits: { callsMax: number; paramsBytesMax: number }): Ask[] {
-    const taken: Ask[] = [];
+  function takeByTurns(limits: { callsMax: number; paramsBytesMax: number }): UpstreamCall[] {
+    const taken: UpstreamCall[] = [];
     let { callsMax } = limits;
     let bytes = 0;
     for (let queue = first; queue !== undefined; queue = first) {
@@ -118,16 +118,16 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
         queue.isItsTurn = true;
         queue.left += perTurn;
       }
-      for (let ask = front(queue); ask !== undefined; ask = front(queue)) {
-        const cost = Math.min(costOf(ask), perTurn);
+      for (let call = front(queue); call !== undefined; call = front(queue)) {
+        const cost = Math.min(costOf(call), perTurn);
         if (cost > queue.left) break;
-        bytes += ask.paramsText.length;
-        if (taken.length > 0 && !mayJoin(ask, taken, bytes, limits.paramsBytesMax)) return taken;
-        if (taken.length === 0) callsMax = Math.min(callsMax, callsMaxOf(ask), ask.arrayMax);
-        taken.push(ask);
+        bytes += call.paramsText.length;
+        if (taken.length > 0 && !mayJoin(call, taken, bytes, limits.paramsBytesMax)) return taken;
+        if (taken.length === 0) callsMax = Math.min(callsMax, callsMaxOf(call), call.arrayMax);
+        taken.push(call);
         queue.left -= cost;
         pass(queue);
-        if (ask.alone || taken.length >= callsMax) {
+        if (call.alone || taken.length >= callsMax) {
           if (front(queue) === undefined) endTurn(queue);
           return taken;
         }
@@ -141,19 +141,19 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
   /** Whether what has come is one request: it is short enough, and where keys do not share arrays it is of one key. */
   function isOneRequest(callsMax: number): boolean {
     if (fresh.length > callsMax) return false;
-    const [ask] = fresh;
-    if (ask === undefined) return true;
+    const [call] = fresh;
+    if (call === undefined) return true;
     // Long answers wait for their key's turn even where few calls wait.
-    if (isMixed) return fresh.length === 1 || ask.counted?.longAnswers === undefined;
-    return fresh.length <= callsMaxOf(ask) && fresh.every(({ group }) => group === ask.group);
+    if (isMixed) return fresh.length === 1 || call.counted?.longAnswers === undefined;
+    return fresh.length <= callsMaxOf(call) && fresh.every(({ group }) => group === call.group);
   }
 
-  function drain(): Ask[] {
+  function drain(): UpstreamCall[] {
     spread();
-    const all: Ask[] = [];
+    const all: UpstreamCall[] = [];
     for (const queue of queues.values()) {
-      for (let ask = front(queue); ask !== undefined; ask = front(queue)) {
-        all.push(ask);
+      for (let call = front(queue); call !== undefined; call = front(queue)) {
+        all.push(call);
         pass(queue);
       }
     }
@@ -165,13 +165,13 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
   }
 
   return {
-    push(ask: Ask): void {
-      fresh.push(ask);
+    push(call: UpstreamCall): void {
+      fresh.push(call);
     },
     /** How many wait. */
     count: () => fresh.length + backlog,
     /** What goes into the next request; at least one call where one waits. */
-    take(limits: { callsMax: number; paramsBytesMax: number }): Ask[] {
+    take(limits: { callsMax: number; paramsBytesMax: number }): UpstreamCall[] {
       if (backlog === 0 && isOneRequest(limits.callsMax)) {
         const { taken, rest } = takeArray(fresh, limits);
         fresh = rest;
@@ -182,25 +182,25 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
     },
     /** Takes out everything. */
     drain,
-    forEach(visit: (ask: Ask) => void): void {
-      for (const ask of fresh) visit(ask);
-      for (const { asks } of queues.values()) for (const ask of asks) if (ask !== undefined) visit(ask);
+    forEach(visit: (call: UpstreamCall) => void): void {
+      for (const call of fresh) visit(call);
+      for (const { calls } of queues.values()) for (const call of calls) if (call !== undefined) visit(call);
     },
     /** Takes out what was answered while it waited. */
     dropSettled(): void {
       if (fresh.some(({ settled }) => settled)) fresh = fresh.filter(({ settled }) => !settled);
       for (const queue of queues.values()) {
-        const before = queue.asks.length - queue.at;
-        queue.asks = queue.asks.filter((ask) => ask?.settled === false);
+        const before = queue.calls.length - queue.at;
+        queue.calls = queue.calls.filter((call) => call?.settled === false);
         queue.at = 0;
-        backlog -= before - queue.asks.length;
+        backlog -= before - queue.calls.length;
       }
     },
     /**
      * Makes room for one more call of `group` where the queue is full: takes out the latest of the key that has most
      * waiting. Undefined where that is `group` itself.
      */
-    makeRoom(group: string | undefined): Ask | undefined {
+    makeRoom(group: string | undefined): UpstreamCall | undefined {
       spread();
       let longest: KeyQueue | undefined;
       let most = lengthOf(queues.get(group));
@@ -209,18 +209,23 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
         longest = queue;
         most = lengthOf(queue);
       }
-      const ask = longest?.asks.pop();
-      if (ask !== undefined) backlog -= 1;
-      return ask;
+      const call = longest?.calls.pop();
+      if (call !== undefined) backlog -= 1;
+      return call;
     },
   };
 }
 
 function lengthOf(queue: KeyQueue | undefined): number {
-  return queue === undefined ? 0 : queue.asks.length - queue.at;
+  return queue === undefined ? 0 : queue.calls.length - queue.at;
 }
 
-function mayJoin(ask: Ask, taken: readonly Ask[], bytes: number, paramsBytesMax: number): boolean {
+function mayJoin(
+  call: UpstreamCall,
+  taken: readonly UpstreamCall[],
+  bytes: number,
+  paramsBytesMax: number,
+): boolean {
   const [first] = taken;
-  return !ask.alone && first?.alone !== true && ask.arrayMax === first?.arrayMax && bytes <= paramsBytesMax;
+  return !call.alone && first?.alone !== true && call.arrayMax === first?.arrayMax && bytes <= paramsBytesMax;
 }

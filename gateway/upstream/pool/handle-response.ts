@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { type Calls, mayBeItsEnd } from "./calls.ts";
-import type { FailureReason, Flight } from "./connection.ts";
+import type { FailureReason, UpstreamRequest } from "./connection.ts";
+import { type Failover, mayBeItsEnd } from "./failover.ts";
 import { longAnswerChars, noteAnswerLength, noteCallMs } from "./group-counts.ts";
 import { type Lane, slowLane } from "./lanes.ts";
 import type { WholeAnswer } from "./pool-answer.ts";
-import { readOutcome } from "./read-outcome.ts";
-import type { Ask } from "./upstream-call.ts";
-import type { Member } from "./validator.ts";
+import { readResponse } from "./read-outcome.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
+import type { Validator } from "./validator.ts";
 
 /** After bad answers from so many validators a call is at fault itself: no validator is taken out for it. */
 const blamedAnswersMax = 2;
@@ -20,101 +20,110 @@ const noRoomMax = 3;
 const blameless: ReadonlySet<FailureReason> = new Set(["unwanted", "too_large", "no_room"]);
 
 /** What an answer, or none, means to the calls of a request and to the validator's health. */
-export function createLanding({
+export function createResponseHandler({
   lanes,
-  calls,
+  failover,
   splitAfterMs,
   logger,
   now,
 }: {
   lanes: readonly Lane[];
-  calls: Calls;
+  failover: Failover;
   splitAfterMs: number;
   logger: Logger;
   now: () => number;
 }) {
-  function blame(flight: Flight, member: Member, reason: FailureReason): void {
-    const [ask] = flight.asks;
-    if (flight.asks.length === 1 && ask !== undefined && ask.badAnswers >= blamedAnswersMax) return;
-    member.health.failed(reason, now());
+  function blame(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
+    const [call] = request.calls;
+    if (request.calls.length === 1 && call !== undefined && call.badAnswers >= blamedAnswersMax) return;
+    validator.health.failed(reason, now());
   }
 
-  function badAnswer(ask: Ask, member: Member, reason: FailureReason, { alone }: { alone: boolean }): void {
-    ask.badAnswers += 1;
-    ask.alone ||= alone;
-    ask.mayHaveArrived = true;
-    calls.askAgain(ask, member, reason);
+  function badAnswer(
+    call: UpstreamCall,
+    validator: Validator,
+    reason: FailureReason,
+    { alone }: { alone: boolean },
+  ): void {
+    call.badAnswers += 1;
+    call.alone ||= alone;
+    call.mayHaveArrived = true;
+    failover.askAgain(call, validator, reason);
   }
 
-  function settleAll(flight: Flight, member: Member, answers: readonly (WholeAnswer | undefined)[]): void {
+  function settleAll(
+    request: UpstreamRequest,
+    validator: Validator,
+    answers: readonly (WholeAnswer | undefined)[],
+  ): void {
     const nowMs = now();
     let missing = 0;
-    for (let index = 0; index < flight.asks.length; index += 1) {
-      const ask = flight.asks[index];
+    for (let index = 0; index < request.calls.length; index += 1) {
+      const call = request.calls[index];
       const answer = answers[index];
-      if (ask === undefined) continue;
-      ask.askedOf = member.index;
+      if (call === undefined) continue;
+      call.lastValidator = validator.index;
       if (answer !== undefined) {
-        answer.validator = member.label;
-        answer.wasAtHead = flight.isAtHead;
-        if (ask.counted !== undefined)
-          noteAnswerLength(ask.counted, ask.plan.rule.name, answer.afterId.length);
-        calls.finish(ask, answer);
+        answer.validator = validator.label;
+        answer.wasAtHead = request.isAtHead;
+        if (call.counted !== undefined)
+          noteAnswerLength(call.counted, call.plan.rule.name, answer.afterId.length);
+        failover.finish(call, answer);
       } else {
         missing += 1;
-        badAnswer(ask, member, "missing", { alone: true });
+        badAnswer(call, validator, "missing", { alone: true });
       }
     }
-    member.progressAtMs = nowMs;
-    noteTime(flight, nowMs);
+    validator.progressAtMs = nowMs;
+    noteTime(request, nowMs);
     // What it answers long after it was given up says nothing about what it will answer now, only that arrays take so long.
-    if (flight.isAbandoned) {
-      if (flight.isMoved) lanes[flight.lane]?.latency.add(nowMs - flight.sentAtMs);
+    if (request.isAbandoned) {
+      if (request.isMoved) lanes[request.lane]?.latency.add(nowMs - request.sentAtMs);
       return;
     }
-    const tookMs = nowMs - flight.sentAtMs;
-    member.lanes[flight.lane]?.latency.add(tookMs);
-    const lane = lanes[flight.lane];
+    const tookMs = nowMs - request.sentAtMs;
+    validator.lanes[request.lane]?.latency.add(tookMs);
+    const lane = lanes[request.lane];
     lane?.latency.add(tookMs);
     if (lane !== undefined && tookMs < splitAfterMs / 2) lane.quickAnswerAtMs = nowMs;
-    if (missing > 0) member.health.failed("missing", nowMs);
-    else member.health.succeeded(nowMs);
+    if (missing > 0) validator.health.failed("missing", nowMs);
+    else validator.health.succeeded(nowMs);
   }
 
   /** Where arrays are of one key, what they took is known of its calls. */
-  function noteTime({ asks, lane, sentAtMs }: Flight, nowMs: number): void {
+  function noteTime({ calls, lane, sentAtMs }: UpstreamRequest, nowMs: number): void {
     if (lanes[lane]?.turns.isMixed !== false) return;
-    const count = asks[0]?.counted;
-    if (count !== undefined) noteCallMs(count, (nowMs - sentAtMs) / asks.length);
+    const count = calls[0]?.counted;
+    if (count !== undefined) noteCallMs(count, (nowMs - sentAtMs) / calls.length);
   }
 
   /** One error object for an array: one of its calls may have spoiled it, so that halves of it are asked. */
-  function refusedArray(flight: Flight, member: Member): void {
-    const open = flight.asks.filter((ask) => !ask.settled);
-    const refusal = { validator: member.index, left: open.length, hasCulprit: false };
-    for (const ask of open) {
-      ask.refusal ??= refusal;
-      if (ask.refusal !== refusal) refusal.hasCulprit = true;
+  function refusedArray(request: UpstreamRequest, validator: Validator): void {
+    const open = request.calls.filter((call) => !call.settled);
+    const refusal = { validatorIndex: validator.index, left: open.length, hasCulprit: false };
+    for (const call of open) {
+      call.refusal ??= refusal;
+      if (call.refusal !== refusal) refusal.hasCulprit = true;
     }
-    halve(flight, "array_refused");
+    halve(request, "array_refused");
   }
 
-  function halve(flight: Flight, reason: FailureReason): void {
-    for (const ask of flight.asks) {
-      if (ask.settled) continue;
-      ask.badAnswers += 1;
-      ask.mayHaveArrived = true;
+  function halve(request: UpstreamRequest, reason: FailureReason): void {
+    for (const call of request.calls) {
+      if (call.settled) continue;
+      call.badAnswers += 1;
+      call.mayHaveArrived = true;
     }
-    calls.askInHalves(flight, reason);
+    failover.askInHalves(request, reason);
   }
 
   /** An error object that names no call: when a second validator says so too, it is the call's answer. */
-  function refusedCall(flight: Flight, member: Member, error: WholeAnswer): void {
-    const [ask] = flight.asks;
-    if (ask?.fallback !== undefined) calls.finish(ask, error);
+  function refusedCall(request: UpstreamRequest, validator: Validator, error: WholeAnswer): void {
+    const [call] = request.calls;
+    if (call?.fallback !== undefined) failover.finish(call, error);
     else {
-      if (ask !== undefined) ask.fallback = error;
-      allBad(flight, member, "bad_answer");
+      if (call !== undefined) call.fallback = error;
+      allBad(request, validator, "bad_answer");
     }
   }
 
@@ -122,61 +131,62 @@ export function createLanding({
    * Of an array each is asked alone. One that was alone is asked of one other, who may say it shorter if this one lies;
    * one of the slow lane is not: it costs a validator much.
    */
-  function tooLarge(ask: Ask, flight: Flight, member: Member): void {
-    if (flight.asks.length > 1) calls.askAlone(ask, member, "too_large");
-    else if (ask.tooLargeOf !== -1 || flight.lane === slowLane) calls.finish(ask, "too_large");
+  function tooLarge(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
+    if (request.calls.length > 1) failover.askAlone(call, validator, "too_large");
+    else if (call.tooLargeFrom !== -1 || request.lane === slowLane) failover.finish(call, "too_large");
     else {
-      if (ask.counted !== undefined) noteAnswerLength(ask.counted, ask.plan.rule.name, longAnswerChars);
-      ask.tooLargeOf = member.index;
-      calls.askAgain(ask, member, "too_large");
+      if (call.counted !== undefined) noteAnswerLength(call.counted, call.plan.rule.name, longAnswerChars);
+      call.tooLargeFrom = validator.index;
+      failover.askAgain(call, validator, "too_large");
     }
   }
 
   /** Another validator may have room left: each has a part of its own. */
-  function noRoom(ask: Ask, flight: Flight, member: Member): void {
-    ask.noRoom += 1;
-    if (ask.noRoom >= noRoomMax || flight.lane === slowLane) calls.finish(ask, "no_room");
-    else if (flight.asks.length > 1) calls.askAlone(ask, member, "no_room");
-    else calls.askAgain(ask, member, "no_room");
+  function noRoom(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
+    call.noRoom += 1;
+    if (call.noRoom >= noRoomMax || request.lane === slowLane) failover.finish(call, "no_room");
+    else if (request.calls.length > 1) failover.askAlone(call, validator, "no_room");
+    else failover.askAgain(call, validator, "no_room");
   }
 
-  function allBad(flight: Flight, member: Member, reason: FailureReason): void {
-    blame(flight, member, reason);
-    const [ask] = flight.asks;
-    if (flight.asks.length > 1) halve(flight, reason);
-    else if (ask !== undefined) badAnswer(ask, member, reason, { alone: ask.badAnswers > 0 });
+  function allBad(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
+    blame(request, validator, reason);
+    const [call] = request.calls;
+    if (request.calls.length > 1) halve(request, reason);
+    else if (call !== undefined) badAnswer(call, validator, reason, { alone: call.badAnswers > 0 });
   }
 
   return {
-    answered(member: Member, flight: Flight, answer: { status: number; body: Buffer }): void {
-      const outcome = readOutcome(flight.asks.length, answer);
-      if (outcome.kind === "answers") settleAll(flight, member, outcome.answers);
+    answered(validator: Validator, request: UpstreamRequest, answer: { status: number; body: Buffer }): void {
+      const outcome = readResponse(request.calls.length, answer);
+      if (outcome.kind === "answers") settleAll(request, validator, outcome.answers);
       // Its calls are asked elsewhere already.
-      else if (flight.isAbandoned) return;
-      else if (outcome.kind === "failed" && flight.lane === slowLane && proxyStatuses.has(answer.status)) {
-        blame(flight, member, outcome.reason);
-        calls.failed(flight, member, "closed");
-      } else if (outcome.kind === "failed") allBad(flight, member, outcome.reason);
-      else if (flight.asks.length > 1) refusedArray(flight, member);
-      else refusedCall(flight, member, outcome.error);
+      else if (request.isAbandoned) return;
+      else if (outcome.kind === "failed" && request.lane === slowLane && proxyStatuses.has(answer.status)) {
+        blame(request, validator, outcome.reason);
+        failover.failed(request, validator, "closed");
+      } else if (outcome.kind === "failed") allBad(request, validator, outcome.reason);
+      else if (request.calls.length > 1) refusedArray(request, validator);
+      else refusedCall(request, validator, outcome.error);
     },
 
-    failed(member: Member, flight: Flight, reason: FailureReason): void {
-      logger.debug({ validator: member.label, reason, calls: flight.asks.length }, "validator failed");
-      if (!blameless.has(reason)) member.health.failed(reason, now());
-      for (const ask of flight.asks) ask.mayHaveArrived ||= flight.hasLeft;
-      if (flight.isAbandoned) {
-        calls.noteEnd(flight, reason);
+    failed(validator: Validator, request: UpstreamRequest, reason: FailureReason): void {
+      logger.debug({ validator: validator.label, reason, calls: request.calls.length }, "validator failed");
+      if (!blameless.has(reason)) validator.health.failed(reason, now());
+      for (const call of request.calls) call.mayHaveArrived ||= request.hasLeft;
+      if (request.isAbandoned) {
+        failover.noteEnd(request, reason);
         return;
       }
-      const isArray = flight.asks.length > 1;
+      const isArray = request.calls.length > 1;
       if (reason === "too_large") {
-        for (const ask of flight.asks) tooLarge(ask, flight, member);
+        for (const call of request.calls) tooLarge(call, request, validator);
       } else if (reason === "no_room") {
-        for (const ask of flight.asks) noRoom(ask, flight, member);
+        for (const call of request.calls) noRoom(call, request, validator);
         // It was read by the validator, and one of its calls may be what ended the connection.
-      } else if (isArray && flight.hasLeft && !mayBeItsEnd(flight, reason)) calls.askInHalves(flight, reason);
-      else calls.failed(flight, member, reason);
+      } else if (isArray && request.hasLeft && !mayBeItsEnd(request, reason))
+        failover.askInHalves(request, reason);
+      else failover.failed(request, validator, reason);
     },
   };
 }

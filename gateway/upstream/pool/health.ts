@@ -3,42 +3,42 @@ import type { PoolSettings } from "./pool-settings.ts";
 
 export type Health = ReturnType<typeof createHealth>;
 
-export type TakenOut = { reason: FailureReason; atMs: number };
+export type Ejection = { reason: FailureReason; atMs: number };
 
 /** How long a validator may be on trial without any traffic before it counts as well. */
-const trialMsMax = 2000;
+const halfOpenMsMax = 2000;
 /** After so long in use an earlier failure no longer makes the next pause longer. */
 const forgottenAfterMs = 10_000;
 
 /**
- * Whether a validator is asked. `closed`: it is. `open`: it is not, and is pinged from time to time. `trial`: it
+ * Whether a validator is asked. `closed`: it is. `open`: it is not, and is pinged from time to time. `half-open`: it
  * answered a ping, and the first answer to a call closes the breaker. A suspect is asked only where nobody better is.
  */
 export function createHealth({
   settings,
-  mayTakeOut,
-  onTakenOut,
-  onBack,
+  mayEject,
+  onEjected,
+  onReadmitted,
 }: {
   settings: PoolSettings["health"];
   /** False for the last one: health is relative. */
-  mayTakeOut: () => boolean;
-  onTakenOut: (reason: FailureReason) => void;
-  onBack: () => void;
+  mayEject: () => boolean;
+  onEjected: (reason: FailureReason) => void;
+  onReadmitted: () => void;
 }) {
-  let state: "closed" | "open" | "trial" = "closed";
+  let state: "closed" | "open" | "half-open" = "closed";
   let isSuspect = false;
   let failuresInRow = 0;
   let nextPingAtMs = 0;
   let pauseMs = settings.retryMs;
-  let trialSinceMs = 0;
+  let halfOpenSinceMs = 0;
   let backAtMs = Number.NEGATIVE_INFINITY;
-  let lastTakenOut: TakenOut | undefined;
-  const timesTakenOut = new Map<FailureReason, number>();
+  let lastEjection: Ejection | undefined;
+  const ejections = new Map<FailureReason, number>();
 
-  function takeOut(reason: FailureReason, nowMs: number): void {
+  function eject(reason: FailureReason, nowMs: number): void {
     if (state === "open") return;
-    if (!mayTakeOut()) {
+    if (!mayEject()) {
       isSuspect = true;
       nextPingAtMs = nowMs + settings.retryMs;
       return;
@@ -46,10 +46,10 @@ export function createHealth({
     if (state === "closed" && nowMs - backAtMs > forgottenAfterMs) pauseMs = settings.retryMs;
     state = "open";
     isSuspect = false;
-    lastTakenOut = { reason, atMs: nowMs };
-    timesTakenOut.set(reason, (timesTakenOut.get(reason) ?? 0) + 1);
+    lastEjection = { reason, atMs: nowMs };
+    ejections.set(reason, (ejections.get(reason) ?? 0) + 1);
     pauseLonger(nowMs);
-    onTakenOut(reason);
+    onEjected(reason);
   }
 
   function pauseLonger(nowMs: number): void {
@@ -60,14 +60,14 @@ export function createHealth({
   function close(nowMs: number): void {
     state = "closed";
     backAtMs = nowMs;
-    onBack();
+    onReadmitted();
   }
 
   return {
     state: () => state,
     isSuspect: () => isSuspect,
-    lastTakenOut: () => lastTakenOut,
-    timesTakenOut: (): ReadonlyMap<FailureReason, number> => timesTakenOut,
+    lastEjection: () => lastEjection,
+    ejections: (): ReadonlyMap<FailureReason, number> => ejections,
 
     succeeded(nowMs: number): void {
       failuresInRow = 0;
@@ -78,8 +78,8 @@ export function createHealth({
     /** Nobody listens, or it failed on trial, or too often in a row: then it is out. */
     failed(reason: FailureReason, nowMs: number): void {
       failuresInRow += 1;
-      if (reason === "connect" || state === "trial" || failuresInRow >= settings.failuresMax) {
-        takeOut(reason, nowMs);
+      if (reason === "connect" || state === "half-open" || failuresInRow >= settings.failuresMax) {
+        eject(reason, nowMs);
       }
     },
 
@@ -98,14 +98,14 @@ export function createHealth({
         isSuspect = false;
         failuresInRow = 0;
         if (state !== "open") return;
-        state = "trial";
-        trialSinceMs = nowMs;
+        state = "half-open";
+        halfOpenSinceMs = nowMs;
       } else if (state === "open") pauseLonger(nowMs);
-      else takeOut(failure, nowMs);
+      else eject(failure, nowMs);
     },
 
     tick(nowMs: number): void {
-      if (state === "trial" && nowMs - trialSinceMs >= trialMsMax) close(nowMs);
+      if (state === "half-open" && nowMs - halfOpenSinceMs >= halfOpenMsMax) close(nowMs);
     },
   };
 }

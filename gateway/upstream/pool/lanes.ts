@@ -2,13 +2,13 @@ import { createFairQueue, type FairQueue, lightTurns, type Turns } from "./fair-
 import { createGroupCounts, type GroupCounts } from "./group-counts.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import type { PoolSettings } from "./pool-settings.ts";
-import { type Ask, laneNames } from "./upstream-call.ts";
-import type { Member } from "./validator.ts";
+import { laneNames, type UpstreamCall } from "./upstream-call.ts";
+import type { Validator } from "./validator.ts";
 
-/** Calls of one lane that wait for a connection. */
+/** Failover of one lane that wait for a connection. */
 export type Lane = {
   readonly index: number;
-  /** Calls in one array; 1 where each goes alone. */
+  /** Failover in one array; 1 where each goes alone. */
   readonly callsMax: number;
   readonly queueMax: number;
   readonly groups: GroupCounts;
@@ -17,7 +17,7 @@ export type Lane = {
   /** Not yet asked of anybody. */
   readonly fresh: FairQueue;
   /** Asked before, in vain or too slowly: each for a validator that it was not yet asked of. */
-  again: Ask[];
+  again: UpstreamCall[];
   /** How many stand in all members' `directed`. */
   directed: number;
   /** Of all validators. */
@@ -53,39 +53,39 @@ const perTurnMs = 64;
 const unknownCallMs = 8;
 
 /**
- * Calls that run the EVM, traces and wide logs cost the time that they take, so that a key whose calls are slow gets no more of
+ * Failover that run the EVM, traces and wide logs cost the time that they take, so that a key whose calls are slow gets no more of
  * the validators than one whose calls are quick. Its arrays are short, and its own.
  */
 function slowTurns(arrayMsMax: number): Turns {
-  const callMs = ({ counted }: Ask) =>
+  const callMs = ({ counted }: UpstreamCall) =>
     counted === undefined || counted.callMs === 0 ? unknownCallMs : counted.callMs;
   return {
     perTurn: perTurnMs,
-    costOf: (ask) => Math.max(1, callMs(ask)),
+    costOf: (call) => Math.max(1, callMs(call)),
     isMixed: false,
-    callsMaxOf: (ask) => Math.max(1, Math.floor(arrayMsMax / callMs(ask))),
+    callsMaxOf: (call) => Math.max(1, Math.floor(arrayMsMax / callMs(call))),
   };
 }
 
-/** Calls that no connection was free for yet. */
+/** Failover that no connection was free for yet. */
 export function waiting(lane: Lane): number {
   return lane.fresh.count() + lane.again.length + lane.directed;
 }
 
 /** Takes out of the queues what was answered while it waited: its time was over, or its client gone. */
-export function dropSettled(lane: Lane, members: readonly Member[]): void {
+export function dropSettled(lane: Lane, validators: readonly Validator[]): void {
   lane.fresh.dropSettled();
   lane.again = withoutSettled(lane.again);
   if (lane.directed === 0) return;
   lane.directed = 0;
-  for (const { lanes } of members) {
-    const memberLane = lanes[lane.index];
-    if (memberLane === undefined) continue;
-    memberLane.directed.dropSettled();
-    lane.directed += memberLane.directed.count();
+  for (const { lanes } of validators) {
+    const validatorLane = lanes[lane.index];
+    if (validatorLane === undefined) continue;
+    validatorLane.directed.dropSettled();
+    lane.directed += validatorLane.directed.count();
   }
 }
 
-function withoutSettled(asks: Ask[]): Ask[] {
-  return asks.some(({ settled }) => settled) ? asks.filter(({ settled }) => !settled) : asks;
+function withoutSettled(calls: UpstreamCall[]): UpstreamCall[] {
+  return calls.some(({ settled }) => settled) ? calls.filter(({ settled }) => !settled) : calls;
 }

@@ -1,13 +1,13 @@
 import type { ByteText } from "../../json-rpc/answer.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
-import type { Verdict } from "./classify-response.ts";
+import type { ResponseClass } from "./classify-response.ts";
 
 /** How Besu and anvil say that they do not have a block, or its state. */
 const unknownBlockWords =
   /^(unknown block|block not found|header not found|resource not found|invalid block param \(block not found\)|world state (un|not )available|blockoutofrangeerror)/i;
 
 /** Whether the answer says that the block is not there: `null`, or one of the validators' words for it. */
-export function saysUnknownBlock(verdict: Verdict): boolean {
+export function saysUnknownBlock(verdict: ResponseClass): boolean {
   return verdict.kind === "null" || (verdict.kind === "error" && unknownBlockWords.test(verdict.message));
 }
 

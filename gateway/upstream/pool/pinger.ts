@@ -1,4 +1,4 @@
-import type { Connection, ConnectionEvents, FailureReason, Flight } from "./connection.ts";
+import type { Connection, ConnectionEvents, FailureReason, UpstreamRequest } from "./connection.ts";
 import { cutLone } from "./cut-answers.ts";
 import { cutLoneCarefully } from "./cut-carefully.ts";
 
@@ -41,14 +41,14 @@ export function createPinger({
   }
 
   return {
-    isAsking: () => connection?.flight !== undefined,
-    ask(): void {
+    isPinging: () => connection?.request !== undefined,
+    ping(): void {
       const sentAtMs = now();
       connection ??= open(events);
       connection.send(pingFlight(sentAtMs, sentAtMs + timeoutMs), pingBody);
     },
     sweep(nowMs: number): void {
-      const endsAtMs = connection?.flight?.endsAtMs;
+      const endsAtMs = connection?.request?.endsAtMs;
       if (endsAtMs === undefined || nowMs < endsAtMs) return;
       close();
       onPinged("hung");
@@ -57,14 +57,14 @@ export function createPinger({
   };
 }
 
-function pingFlight(sentAtMs: number, endsAtMs: number): Flight {
+function pingFlight(sentAtMs: number, endsAtMs: number): UpstreamRequest {
   const flags = {
-    isTrial: false,
+    isHalfOpen: false,
     isAtHead: false,
     hasLeft: false,
     isHedged: false,
     isMoved: false,
     isAbandoned: false,
   };
-  return { validator: -1, lane: -1, asks: [], sentAtMs, endsAtMs, ...flags };
+  return { validatorIndex: -1, lane: -1, calls: [], sentAtMs, endsAtMs, ...flags };
 }

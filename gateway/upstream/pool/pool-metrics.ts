@@ -3,7 +3,7 @@ import type { ReceiveBudget } from "../../answer-budget/receive-budget.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
 import { laneNames } from "./upstream-call.ts";
-import { inFlight, lengthBuckets, type Member } from "./validator.ts";
+import { inFlight, lengthBuckets, type Validator } from "./validator.ts";
 
 /**
  * The pool's metrics, on the process's registry. They are read when somebody asks for them: counting into labels costs
@@ -11,12 +11,12 @@ import { inFlight, lengthBuckets, type Member } from "./validator.ts";
  */
 export function registerPoolMetrics({
   registry,
-  members,
+  validators,
   dispatcher,
   receiving,
 }: {
   registry: Registry;
-  members: readonly Member[];
+  validators: readonly Validator[];
   dispatcher: Pick<Dispatcher, "lanes">;
   receiving: Pick<ReceiveBudget, "heldBytes" | "refused">;
 }): void {
@@ -24,22 +24,22 @@ export function registerPoolMetrics({
 
   new Counter({
     name: "tollgate_gateway_validator_calls_total",
-    help: "Calls sent to a validator, by its name",
+    help: "Failover sent to a validator, by its name",
     labelNames: ["validator"],
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of members) this.inc({ validator: label }, stats.calls);
+      for (const { label, stats } of validators) this.inc({ validator: label }, stats.calls);
     },
   });
   new Counter({
     name: "tollgate_gateway_validator_failures_total",
-    help: "Calls that a validator failed to answer, so that they were asked of another where they may be, by reason",
+    help: "Failover that a validator failed to answer, so that they were asked of another where they may be, by reason",
     labelNames: ["validator", "reason"],
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of members) {
+      for (const { label, stats } of validators) {
         for (const [reason, count] of Object.entries(stats.failures))
           this.inc({ validator: label, reason }, count);
       }
@@ -47,12 +47,12 @@ export function registerPoolMetrics({
   });
   new Counter({
     name: "tollgate_gateway_validator_hedges_total",
-    help: "Calls asked of a second validator because this one was late",
+    help: "Failover asked of a second validator because this one was late",
     labelNames: ["validator"],
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of members) this.inc({ validator: label }, stats.hedgedCalls);
+      for (const { label, stats } of validators) this.inc({ validator: label }, stats.hedgedCalls);
     },
   });
   new Counter({
@@ -62,8 +62,8 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, health } of members) {
-        for (const [reason, count] of health.timesTakenOut()) this.inc({ validator: label, reason }, count);
+      for (const { label, health } of validators) {
+        for (const [reason, count] of health.ejections()) this.inc({ validator: label, reason }, count);
       }
     },
   });
@@ -74,7 +74,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of members) {
+      for (const { label, stats } of validators) {
         for (const [lane, counts] of stats.arrayLengths.entries()) {
           for (const [index, count] of counts.entries()) {
             const longest = lengthBuckets[index] ?? 0;
@@ -85,7 +85,7 @@ export function registerPoolMetrics({
       }
     },
   });
-  registerGauges({ registers, members, dispatcher });
+  registerGauges({ registers, validators, dispatcher });
   new Gauge({
     name: "tollgate_gateway_received_bytes_held",
     help: "What answers of more than streamFromBytes hold while they come in from validators, in bytes",
@@ -107,11 +107,11 @@ export function registerPoolMetrics({
 
 function registerGauges({
   registers,
-  members,
+  validators,
   dispatcher,
 }: {
   registers: Registry[];
-  members: readonly Member[];
+  validators: readonly Validator[];
   dispatcher: Pick<Dispatcher, "lanes">;
 }): void {
   new Gauge({
@@ -120,7 +120,7 @@ function registerGauges({
     labelNames: ["validator"],
     registers,
     collect() {
-      for (const { label, health } of members) this.set({ validator: label }, inUse(health));
+      for (const { label, health } of validators) this.set({ validator: label }, inUse(health));
     },
   });
   new Gauge({
@@ -129,7 +129,7 @@ function registerGauges({
     labelNames: ["validator", "lane"],
     registers,
     collect() {
-      for (const { label, lanes } of members) {
+      for (const { label, lanes } of validators) {
         for (const [index, lane] of lanes.entries()) {
           this.set({ validator: label, lane: laneNames[index] ?? "" }, inFlight(lane));
         }
@@ -142,7 +142,7 @@ function registerGauges({
     labelNames: ["validator", "lane", "stat"],
     registers,
     collect() {
-      for (const { label, lanes } of members) {
+      for (const { label, lanes } of validators) {
         for (const [index, { latency }] of lanes.entries()) {
           const labels = { validator: label, lane: laneNames[index] ?? "" };
           this.set({ ...labels, stat: "mean" }, latency.meanMs() / 1000);
@@ -153,7 +153,7 @@ function registerGauges({
   });
   new Gauge({
     name: "tollgate_gateway_queue_calls",
-    help: "Calls that wait for a connection to a validator, by lane",
+    help: "Failover that wait for a connection to a validator, by lane",
     labelNames: ["lane"],
     registers,
     collect() {
@@ -162,7 +162,7 @@ function registerGauges({
   });
 }
 
-function inUse(health: Member["health"]): number {
+function inUse(health: Validator["health"]): number {
   if (health.state() === "open") return 0;
-  return health.state() === "trial" || health.isSuspect() ? 0.5 : 1;
+  return health.state() === "half-open" || health.isSuspect() ? 0.5 : 1;
 }

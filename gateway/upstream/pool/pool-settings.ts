@@ -22,7 +22,7 @@ export const poolSettingsSchema = z.strictObject({
   /** Gateway processes that ask the same validators: each takes its share of the workers. */
   processes: bounded(256).default(1),
   connectTimeoutMs: bounded(60_000).default(1000),
-  /** Calls in one array, and bytes of their parameters: Besu refuses a body of more than 5 MiB. */
+  /** Failover in one array, and bytes of their parameters: Besu refuses a body of more than 5 MiB. */
   arrays: z
     .strictObject({
       light: bounded(1000).default(64),
@@ -49,7 +49,7 @@ export const poolSettingsSchema = z.strictObject({
    * A shorter one is asked once more, alone.
    */
   runMsMax: bounded(60_000).default(1000),
-  /** Calls that wait for a connection, by lane; one more is refused at once. */
+  /** Failover that wait for a connection, by lane; one more is refused at once. */
   queueMax: z
     .strictObject({
       light: bounded(1_000_000).default(8192),
@@ -57,7 +57,7 @@ export const poolSettingsSchema = z.strictObject({
       slow: bounded(1_000_000).default(256),
     })
     .prefault({}),
-  /** Calls of one key that wait or are being answered, by lane; one more is refused at once. */
+  /** Failover of one key that wait or are being answered, by lane; one more is refused at once. */
   groupMax: z
     .strictObject({
       light: bounded(1_000_000).default(4096),

@@ -2,12 +2,12 @@ import type { FailureReason } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
 import { laneNames } from "./upstream-call.ts";
-import { inFlight, lengthBuckets, type Member } from "./validator.ts";
+import { inFlight, lengthBuckets, type Validator } from "./validator.ts";
 
 /** How the pool stands, for `/status`. Times are milliseconds. */
 export type PoolStatus = {
   validators: ValidatorStatus[];
-  /** Calls that wait for a connection, and how long requests of all validators take. */
+  /** Failover that wait for a connection, and how long requests of all validators take. */
   lanes: Record<string, { waiting: number; p95Ms: number }>;
 };
 
@@ -26,7 +26,7 @@ export type ValidatorStatus = {
   calls: number;
   requests: number;
   hedges: number;
-  /** Calls that had to be asked of another validator. Only reasons that occurred. */
+  /** Failover that had to be asked of another validator. Only reasons that occurred. */
   failovers: Record<string, number>;
   /** How many requests had up to so many calls. */
   arrayLengths: Record<string, number>;
@@ -34,12 +34,12 @@ export type ValidatorStatus = {
 };
 
 export function poolStatus({
-  members,
+  validators,
   dispatcher,
   wallClock,
   now,
 }: {
-  members: readonly Member[];
+  validators: readonly Validator[];
   dispatcher: Pick<Dispatcher, "lanes">;
   wallClock: () => number;
   now: () => number;
@@ -49,14 +49,15 @@ export function poolStatus({
     lanes[laneName(lane.index)] = { waiting: waiting(lane), p95Ms: rounded(lane.latency.p95Ms()) };
   }
   const startedAtMs = wallClock() - now();
-  return { validators: members.map((member) => validatorStatus(member, startedAtMs)), lanes };
+  return { validators: validators.map((validator) => validatorStatus(validator, startedAtMs)), lanes };
 }
 
-function validatorStatus(member: Member, startedAtMs: number): ValidatorStatus {
-  const { health, stats } = member;
-  const takenOut = health.lastTakenOut();
+function validatorStatus(validator: Validator, startedAtMs: number): ValidatorStatus {
+  const { health, stats } = validator;
+  const state = health.state();
+  const ejection = health.lastEjection();
   const lanes: ValidatorStatus["lanes"] = {};
-  for (const [index, lane] of member.lanes.entries()) {
+  for (const [index, lane] of validator.lanes.entries()) {
     lanes[laneName(index)] = {
       inFlight: inFlight(lane),
       max: lane.max,
@@ -67,14 +68,14 @@ function validatorStatus(member: Member, startedAtMs: number): ValidatorStatus {
     };
   }
   return {
-    label: member.label,
-    url: member.url,
-    breaker: health.state(),
+    label: validator.label,
+    url: validator.url,
+    breaker: state === "half-open" ? "trial" : state,
     suspect: health.isSuspect(),
     lastTakenOut:
-      takenOut === undefined
+      ejection === undefined
         ? null
-        : { reason: takenOut.reason, at: new Date(startedAtMs + takenOut.atMs).toISOString() },
+        : { reason: ejection.reason, at: new Date(startedAtMs + ejection.atMs).toISOString() },
     lanes,
     calls: stats.calls,
     requests: stats.requests,

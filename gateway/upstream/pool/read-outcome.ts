@@ -3,7 +3,7 @@ import { cutArrayCarefully, cutLoneCarefully, cutLoneError } from "./cut-careful
 import type { WholeAnswer } from "./pool-answer.ts";
 
 /** What one HTTP answer is to the calls that it was asked for. */
-export type Outcome =
+export type ReadResponse =
   /** By the calls' order; undefined where an answer is missing. At least one is there. */
   | { kind: "answers"; answers: readonly (WholeAnswer | undefined)[] }
   /** One error object for the whole body: without an id, or for an array with any. */
@@ -11,7 +11,10 @@ export type Outcome =
   | { kind: "failed"; reason: "status" | "bad_answer" };
 
 /** Reads the answer to a request of `count` calls. */
-export function readOutcome(count: number, { status, body }: { status: number; body: Buffer }): Outcome {
+export function readResponse(
+  count: number,
+  { status, body }: { status: number; body: Buffer },
+): ReadResponse {
   // Besu answers 400 to what it finds invalid, with an error object; other statuses come from something in between.
   const isAnswer = (status >= 200 && status < 300) || status === 400;
   if (!isAnswer) return { kind: "failed", reason: "status" };

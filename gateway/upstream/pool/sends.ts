@@ -3,14 +3,14 @@ import type { CallToForward } from "../../methods/call.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
 import type { AskInTurn } from "./ask-in-turn.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
-import { verdictOf } from "./classify-response.ts";
+import { classifyResponse } from "./classify-response.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { isStreamed, ownWholeAnswer, type WholeAnswer } from "./pool-answer.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { rendezvousScore } from "./rendezvous.ts";
 import { createTurns } from "./turns.ts";
-import { type Ask, type AskOutcome, createAsk, type createPlans } from "./upstream-call.ts";
-import type { Member } from "./validator.ts";
+import { type AskOutcome, type createPlans, createUpstreamCall, type UpstreamCall } from "./upstream-call.ts";
+import type { Validator } from "./validator.ts";
 
 /** Whose call it is, and until when it may be answered. */
 type Request = { deadlineMs: number; group: string | undefined };
@@ -43,7 +43,7 @@ const settledAfterMs = 5000;
  * would undo the newer.
  */
 export function createSends({
-  members,
+  validators,
   head,
   dispatcher,
   askInTurn,
@@ -53,7 +53,7 @@ export function createSends({
   readingsPerGroupMax,
   now,
 }: {
-  members: readonly Member[];
+  validators: readonly Validator[];
   head: PoolHead;
   dispatcher: Pick<Dispatcher, "submit">;
   askInTurn: AskInTurn;
@@ -79,50 +79,50 @@ export function createSends({
 
   /** One question to one validator. */
   function askOnly(
-    member: Member,
-    call: { rule: MethodRule; paramsText: string; deadlineMs: number; group?: string | undefined },
+    validator: Validator,
+    question: { rule: MethodRule; paramsText: string; deadlineMs: number; group?: string | undefined },
     { alone }: { alone: boolean },
-  ): Promise<{ outcome: AskOutcome; ask: Ask }> {
+  ): Promise<{ outcome: AskOutcome; call: UpstreamCall }> {
     return new Promise((resolve) => {
       dispatcher.submit(
-        createAsk({
-          plan: planOf(call.rule),
-          paramsText: call.paramsText,
-          deadlineMs: call.deadlineMs,
-          group: call.group,
-          target: member.index,
+        createUpstreamCall({
+          plan: planOf(question.rule),
+          paramsText: question.paramsText,
+          deadlineMs: question.deadlineMs,
+          group: question.group,
+          target: validator.index,
           alone,
-          settle: (outcome, ask) => resolve({ outcome, ask }),
+          settle: (outcome, call) => resolve({ outcome, call }),
         }),
       );
     });
   }
 
   /** The validator that `name` is drawn to, of the best that are left. */
-  function drawn(name: string, excluded: number): Member | undefined {
-    let best: { member: Member; tier: number; score: number } | undefined;
+  function drawn(name: string, excluded: number): Validator | undefined {
+    let best: { validator: Validator; tier: number; score: number } | undefined;
     let isSomebodySound = false;
-    for (const member of members) {
-      const tier = steadyTier(member);
+    for (const validator of validators) {
+      const tier = steadyTier(validator);
       if (tier === 0) isSomebodySound = true;
-      if (tier === 4 || (member.bit & excluded) !== 0) continue;
-      const score = rendezvousScore(name, member.url);
+      if (tier === 4 || (validator.bit & excluded) !== 0) continue;
+      const score = rendezvousScore(name, validator.url);
       if (best === undefined || tier < best.tier || (tier === best.tier && score > best.score)) {
-        best = { member, tier, score };
+        best = { validator, tier, score };
       }
     }
-    return best !== undefined && best.tier >= 3 && isSomebodySound ? undefined : best?.member;
+    return best !== undefined && best.tier >= 3 && isSomebodySound ? undefined : best?.validator;
   }
 
   /**
    * Who is out is decided slower than for reads: with each change a sender's nonces meet another pool, which may not have
    * heard of its latest transaction. So neither a moment's silence counts nor a block that comes a little later.
    */
-  function steadyTier(member: Member): number {
-    const tier = tierOf(member, lightLane, head);
+  function steadyTier(validator: Validator): number {
+    const tier = tierOf(validator, lightLane, head);
     if (tier >= 3) return tier;
-    if (now() - member.wasOutAtMs < settledAfterMs) return 2;
-    return member.behindSinceMs !== undefined && now() - member.behindSinceMs > behindMsMax ? 2 : 0;
+    if (now() - validator.wasOutAtMs < settledAfterMs) return 2;
+    return validator.behindSinceMs !== undefined && now() - validator.behindSinceMs > behindMsMax ? 2 : 0;
   }
 
   /** Whether a validator that has the head knows the receipt. */
@@ -132,8 +132,8 @@ export function createSends({
     return new Promise((resolve) => {
       askInTurn(question, {
         excluded: 0,
-        askedMax: members.length,
-        knows: (answer) => verdictOf(answer).kind === "value",
+        askedMax: validators.length,
+        knows: (answer) => classifyResponse(answer).kind === "value",
         done: (answer) => resolve(answer !== undefined),
       });
     });
@@ -145,7 +145,7 @@ export function createSends({
     transaction: SentTransaction | undefined,
     request: Request,
   ): Promise<WholeAnswer> {
-    const verdict = verdictOf(answer);
+    const verdict = classifyResponse(answer);
     if (verdict.kind !== "error" || transaction === undefined) return answer;
     const isIn =
       knownWords.test(verdict.message) ||
@@ -161,14 +161,14 @@ export function createSends({
      */
     async askOfSender(
       sender: string,
-      call: { rule: MethodRule; paramsText: string; deadlineMs: number; group: string | undefined },
+      question: { rule: MethodRule; paramsText: string; deadlineMs: number; group: string | undefined },
     ): Promise<WholeAnswer | "unavailable" | "crowded"> {
       let tried = 0;
-      while (now() < call.deadlineMs) {
-        const member = drawn(sender, tried);
-        if (member === undefined) break;
-        tried |= member.bit;
-        const { outcome } = await askOnly(member, call, { alone: false });
+      while (now() < question.deadlineMs) {
+        const validator = drawn(sender, tried);
+        if (validator === undefined) break;
+        tried |= validator.bit;
+        const { outcome } = await askOnly(validator, question, { alone: false });
         if (typeof outcome !== "string" && !isStreamed(outcome)) return outcome;
         if (outcome === "crowded") return outcome;
       }
@@ -192,18 +192,18 @@ export function createSends({
       while (now() < deadlineMs) {
         // What we cannot read we cannot tell from an older one of its kind.
         const isLatest = transaction !== undefined && latestInSlot.get(transaction.slot) === transaction.hash;
-        const member = drawn(name, tried);
-        if (member === undefined || (mayHaveArrived && !isLatest)) break;
-        tried |= member.bit;
-        const { outcome, ask } = await askOnly(
-          member,
+        const validator = drawn(name, tried);
+        if (validator === undefined || (mayHaveArrived && !isLatest)) break;
+        tried |= validator.bit;
+        const { outcome, call } = await askOnly(
+          validator,
           { rule, paramsText, deadlineMs, group },
           { alone: true },
         );
         if (typeof outcome !== "string" && !isStreamed(outcome))
           return judge(outcome, transaction, { deadlineMs, group });
         if (outcome === "crowded" && !mayHaveArrived) return outcome;
-        mayHaveArrived ||= ask.mayHaveArrived;
+        mayHaveArrived ||= call.mayHaveArrived;
       }
       return mayHaveArrived ? "unavailable" : "unsent";
     },

@@ -1,12 +1,12 @@
 import { type PoolHead, tierOf } from "./choose.ts";
-import type { Connection, Flight } from "./connection.ts";
+import type { Connection, UpstreamRequest } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import { dropSettled, type Lane, lightLane, slowLane, waiting } from "./lanes.ts";
 import type { Pinger } from "./pinger.ts";
 import type { PoolSettings } from "./pool-settings.ts";
-import { type Ask, anyLength } from "./upstream-call.ts";
-import { type Member, type MemberLane, places } from "./validator.ts";
+import { anyLength, type UpstreamCall } from "./upstream-call.ts";
+import { places, type Validator, type ValidatorLane } from "./validator.ts";
 
 /** After this part of its time a late call is asked of another validator, whatever the allowance for hedges. */
 const movedAfterPart = 0.25;
@@ -20,7 +20,7 @@ const oldRequestsMs = 500;
  * and lets ping what is out. A timer for each call would cost more than the call.
  */
 export function createSweep({
-  members,
+  validators,
   pingers,
   dispatcher,
   hedges,
@@ -28,7 +28,7 @@ export function createSweep({
   settings,
   now,
 }: {
-  members: readonly Member[];
+  validators: readonly Validator[];
   pingers: readonly Pinger[];
   dispatcher: Dispatcher;
   hedges: HedgeBudget;
@@ -40,41 +40,41 @@ export function createSweep({
   let lastSweepMs = now();
   const startedAtMs = lastSweepMs;
   let wasHeldUp = false;
-  const inUseSinceMs: (number | undefined)[] = members.map(() => lastSweepMs);
+  const inUseSinceMs: (number | undefined)[] = validators.map(() => lastSweepMs);
 
-  function sweepConnection(connection: Connection, lane: Lane, member: Member, nowMs: number): void {
-    const { flight } = connection;
-    if (flight === undefined) return;
+  function sweepConnection(connection: Connection, lane: Lane, validator: Validator, nowMs: number): void {
+    const { request } = connection;
+    if (request === undefined) return;
     const stalledMs = connection.streamStalledMs(nowMs);
     if (stalledMs !== undefined) {
-      const isOver = stalledMs >= streamStallMs || nowMs - flight.sentAtMs >= streamMsMax;
-      if (isOver) dispatcher.giveUp(connection, member, "timeout");
+      const isOver = stalledMs >= streamStallMs || nowMs - request.sentAtMs >= streamMsMax;
+      if (isOver) dispatcher.giveUp(connection, validator, "timeout");
       return;
     }
-    const whenOver = flight.lane === slowLane && flight.hasLeft ? "overdue" : "unavailable";
-    member.stats.failures.timeout += expire(flight.asks, nowMs, whenOver);
-    const isOver = nowMs >= flight.endsAtMs || isInTheWay(flight, lane, member);
-    if (isOver) dispatcher.giveUp(connection, member, "timeout");
-    else if (!flight.isAbandoned) askOthersIfLate(connection, flight, lane, member, nowMs);
+    const whenOver = request.lane === slowLane && request.hasLeft ? "overdue" : "unavailable";
+    validator.stats.failures.timeout += expire(request.calls, nowMs, whenOver);
+    const isOver = nowMs >= request.endsAtMs || isInTheWay(request, lane, validator);
+    if (isOver) dispatcher.giveUp(connection, validator, "timeout");
+    else if (!request.isAbandoned) askOthersIfLate(connection, request, lane, validator, nowMs);
   }
 
   function askOthersIfLate(
     connection: Connection,
-    flight: Flight,
+    request: UpstreamRequest,
     lane: Lane,
-    member: Member,
+    validator: Validator,
     nowMs: number,
   ): void {
     if (lane.index === slowLane) return;
-    const ageMs = nowMs - flight.sentAtMs;
-    const isArray = flight.asks.length > 1;
-    if (isArray && (isStuck(flight, nowMs) || ageMs >= splitAfterMs(flight, lane))) {
-      dispatcher.splitUp(connection, member);
-    } else if (!flight.isMoved && isStuck(flight, nowMs)) {
-      if (mayBeMoved(flight, member, nowMs)) dispatcher.calls.move(flight);
-    } else if (!flight.isHedged && ageMs >= lateAfterMs(lane) && mayBeHedged(flight, lane, member)) {
-      const isFree = flight.isTrial || nowMs < (member.lanes[lane.index]?.watchedUntilMs ?? 0);
-      dispatcher.calls.hedge(flight, isFree ? () => true : hedges.take);
+    const ageMs = nowMs - request.sentAtMs;
+    const isArray = request.calls.length > 1;
+    if (isArray && (isStuck(request, nowMs) || ageMs >= splitAfterMs(request, lane))) {
+      dispatcher.splitUp(connection, validator);
+    } else if (!request.isMoved && isStuck(request, nowMs)) {
+      if (mayBeMoved(request, validator, nowMs)) dispatcher.failover.move(request);
+    } else if (!request.isHedged && ageMs >= lateAfterMs(lane) && mayBeHedged(request, lane, validator)) {
+      const isFree = request.isHalfOpen || nowMs < (validator.lanes[lane.index]?.watchedUntilMs ?? 0);
+      dispatcher.failover.hedge(request, isFree ? () => true : hedges.take);
     }
   }
 
@@ -83,34 +83,34 @@ export function createSweep({
    * only where it is the validator that is late, with all such calls. (One that answers no ping is taken out, and what it
    * had is asked elsewhere, before long.)
    */
-  function mayBeHedged(flight: Flight, lane: Lane, member: Member): boolean {
-    if (lane.index === lightLane || flight.isTrial) return true;
-    return (member.lanes[lane.index]?.latency.meanMs() ?? 0) > health.slowMsMin;
+  function mayBeHedged(request: UpstreamRequest, lane: Lane, validator: Validator): boolean {
+    if (lane.index === lightLane || request.isHalfOpen) return true;
+    return (validator.lanes[lane.index]?.latency.meanMs() ?? 0) > health.slowMsMin;
   }
 
   /** The same where it is very late: alone it stays, unless others are stuck there too. */
-  function mayBeMoved(flight: Flight, member: Member, nowMs: number): boolean {
-    if (flight.lane === lightLane || flight.isTrial) return true;
+  function mayBeMoved(request: UpstreamRequest, validator: Validator, nowMs: number): boolean {
+    if (request.lane === lightLane || request.isHalfOpen) return true;
     let stuck = 0;
-    for (const { flight: other } of member.lanes[flight.lane]?.connections ?? []) {
+    for (const { request: other } of validator.lanes[request.lane]?.connections ?? []) {
       if (other !== undefined && isStuck(other, nowMs)) stuck += 1;
     }
     return stuck > 1;
   }
 
   /** An array whose calls are asked in halves holds the last connection while others wait for one. */
-  function isInTheWay(flight: Flight, lane: Lane, member: Member): boolean {
-    const memberLane = member.lanes[lane.index];
-    const isSplit = flight.isAbandoned && flight.isMoved && flight.asks.length > 1;
-    return isSplit && memberLane !== undefined && places(memberLane) === 0 && waiting(lane) > 0;
+  function isInTheWay(request: UpstreamRequest, lane: Lane, validator: Validator): boolean {
+    const validatorLane = validator.lanes[lane.index];
+    const isSplit = request.isAbandoned && request.isMoved && request.calls.length > 1;
+    return isSplit && validatorLane !== undefined && places(validatorLane) === 0 && waiting(lane) > 0;
   }
 
   /**
    * When an array that is not answered is asked again in halves. A half of one sooner, where something else was answered quickly
    * since: then there is a culprit in it. Where nothing is, validators are slow, and to ask more of them helps nobody.
    */
-  function splitAfterMs({ asks: [ask], sentAtMs }: Flight, lane: Lane): number {
-    const isHalf = ask !== undefined && ask.arrayMax !== anyLength;
+  function splitAfterMs({ calls: [call], sentAtMs }: UpstreamRequest, lane: Lane): number {
+    const isHalf = call !== undefined && call.arrayMax !== anyLength;
     const factor = isHalf ? (lane.quickAnswerAtMs > sentAtMs ? 0.5 : 2) : 1;
     return Math.max(factor * arrays.splitAfterMs, hedge.p95Factor * lane.latency.p95Ms());
   }
@@ -120,49 +120,59 @@ export function createSweep({
   }
 
   /** A call whose time is over is answered what is known, wherever it stands. Tells how many there were. */
-  function expire(asks: readonly Ask[], nowMs: number, whenOver: "unavailable" | "overdue"): number {
+  function expire(
+    calls: readonly UpstreamCall[],
+    nowMs: number,
+    whenOver: "unavailable" | "overdue",
+  ): number {
     let expired = 0;
-    for (const ask of asks) if (expireOne(ask, nowMs, whenOver)) expired += 1;
+    for (const call of calls) if (expireOne(call, nowMs, whenOver)) expired += 1;
     return expired;
   }
 
-  function expireOne(ask: Ask, nowMs: number, whenOver: "unavailable" | "overdue" = "unavailable"): boolean {
-    if (ask.settled || nowMs < ask.deadlineMs) return false;
-    dispatcher.calls.finish(ask, ask.fallback ?? whenOver);
+  function expireOne(
+    call: UpstreamCall,
+    nowMs: number,
+    whenOver: "unavailable" | "overdue" = "unavailable",
+  ): boolean {
+    if (call.settled || nowMs < call.deadlineMs) return false;
+    dispatcher.failover.finish(call, call.fallback ?? whenOver);
     return true;
   }
 
   function sweepQueues(lane: Lane, nowMs: number): void {
     lane.groups.forgetIdle();
     if (waiting(lane) === 0) return;
-    const expireWaiting = (ask: Ask) => {
-      expireOne(ask, nowMs);
+    const expireWaiting = (call: UpstreamCall) => {
+      expireOne(call, nowMs);
     };
     lane.fresh.forEach(expireWaiting);
-    for (const ask of lane.again) expireWaiting(ask);
-    for (const { lanes } of members) lanes[lane.index]?.directed.forEach(expireWaiting);
-    dropSettled(lane, members);
+    for (const call of lane.again) expireWaiting(call);
+    for (const { lanes } of validators) lanes[lane.index]?.directed.forEach(expireWaiting);
+    dropSettled(lane, validators);
   }
 
-  function sweepMember(member: Member, nowMs: number): void {
-    const pinger = pingers[member.index];
+  function sweepValidator(validator: Validator, nowMs: number): void {
+    const pinger = pingers[validator.index];
     for (const lane of dispatcher.lanes) {
-      const memberLane = member.lanes[lane.index];
-      if (memberLane === undefined) continue;
-      for (const connection of memberLane.connections) sweepConnection(connection, lane, member, nowMs);
+      const validatorLane = validator.lanes[lane.index];
+      if (validatorLane === undefined) continue;
+      for (const connection of validatorLane.connections) sweepConnection(connection, lane, validator, nowMs);
     }
-    member.health.tick(nowMs);
-    member.behindSinceMs = head.isEligible(member.label) ? undefined : (member.behindSinceMs ?? nowMs);
-    if (tierOf(member, 0, head) >= 3) member.wasOutAtMs = nowMs;
-    if (silentMs(member, nowMs) > health.suspectAfterMs) member.health.isSilent(nowMs);
+    validator.health.tick(nowMs);
+    validator.behindSinceMs = head.isEligible(validator.label)
+      ? undefined
+      : (validator.behindSinceMs ?? nowMs);
+    if (tierOf(validator, 0, head) >= 3) validator.wasOutAtMs = nowMs;
+    if (silentMs(validator, nowMs) > health.suspectAfterMs) validator.health.isSilent(nowMs);
     pinger?.sweep(nowMs);
-    if (pinger?.isAsking() === false && (member.health.needsPing(nowMs) || isQuiet(member, nowMs)))
-      pinger.ask();
-    dropOldRequests(member, nowMs);
+    if (pinger?.isPinging() === false && (validator.health.needsPing(nowMs) || isQuiet(validator, nowMs)))
+      pinger.ping();
+    dropOldRequests(validator, nowMs);
   }
 
   /** In use as far as is known, and nothing has proved it for long: nobody asked. */
-  function isQuiet({ health: { state, isSuspect }, progressAtMs }: Member, nowMs: number): boolean {
+  function isQuiet({ health: { state, isSuspect }, progressAtMs }: Validator, nowMs: number): boolean {
     if (state() !== "closed" || isSuspect()) return false;
     return nowMs - Math.max(progressAtMs, startedAtMs) >= health.quietMsMax;
   }
@@ -171,16 +181,17 @@ export function createSweep({
    * Requests from before the outage that are not answered although the validator answers again will not be: their
    * connections are broken (a network that was cut). They would hold its places until their time is over.
    */
-  function dropOldRequests(member: Member, nowMs: number): void {
-    const sinceMs = member.health.state() === "open" ? undefined : (inUseSinceMs[member.index] ?? nowMs);
-    inUseSinceMs[member.index] = sinceMs;
+  function dropOldRequests(validator: Validator, nowMs: number): void {
+    const sinceMs =
+      validator.health.state() === "open" ? undefined : (inUseSinceMs[validator.index] ?? nowMs);
+    inUseSinceMs[validator.index] = sinceMs;
     if (sinceMs === undefined || nowMs - sinceMs < oldRequestsMs) return;
-    for (const [index, memberLane] of member.lanes.entries()) {
+    for (const [index, validatorLane] of validator.lanes.entries()) {
       if (index === slowLane) continue;
-      for (const connection of memberLane.connections) {
-        const { flight } = connection;
-        const isOld = flight?.isAbandoned === true && flight.sentAtMs < sinceMs;
-        if (isOld) dispatcher.giveUp(connection, member, "hung");
+      for (const connection of validatorLane.connections) {
+        const { request } = connection;
+        const isOld = request?.isAbandoned === true && request.sentAtMs < sinceMs;
+        if (isOld) dispatcher.giveUp(connection, validator, "hung");
       }
     }
   }
@@ -188,17 +199,17 @@ export function createSweep({
   /** Passes over who is many times slower than the others, as long as it is. */
   function compare(lane: Lane, nowMs: number, elapsedMs: number): void {
     if (lane.index === slowLane) return;
-    const apparentMs = members.map((member) => apparentMsOf(member.lanes[lane.index], nowMs));
-    for (const member of members) {
-      const memberLane = member.lanes[lane.index];
-      if (memberLane === undefined) continue;
+    const apparentMs = validators.map((validator) => apparentMsOf(validator.lanes[lane.index], nowMs));
+    for (const validator of validators) {
+      const validatorLane = validator.lanes[lane.index];
+      if (validatorLane === undefined) continue;
       const others = apparentMs.filter(
-        (_ms, index) => index !== member.index && members[index]?.health.state() !== "open",
+        (_ms, index) => index !== validator.index && validators[index]?.health.state() !== "open",
       );
       const slowMs = Math.max(health.slowMsMin, health.slowFactor * median(others));
-      memberLane.isSlow = others.length > 0 && (apparentMs[member.index] ?? 0) > slowMs;
-      if (memberLane.isSlow) memberLane.watchedUntilMs = nowMs + watchedMs;
-      memberLane.latency.age(elapsedMs);
+      validatorLane.isSlow = others.length > 0 && (apparentMs[validator.index] ?? 0) > slowMs;
+      if (validatorLane.isSlow) validatorLane.watchedUntilMs = nowMs + watchedMs;
+      validatorLane.latency.age(elapsedMs);
     }
   }
 
@@ -211,33 +222,34 @@ export function createSweep({
       wasHeldUp = !wasHeldUp && elapsedMs > health.sweepMs * 4;
       if (wasHeldUp) return;
       for (const lane of dispatcher.lanes) sweepQueues(lane, nowMs);
-      for (const member of members) sweepMember(member, nowMs);
+      for (const validator of validators) sweepValidator(validator, nowMs);
       for (const lane of dispatcher.lanes) compare(lane, nowMs, elapsedMs);
     },
   };
 }
 
-function isStuck({ sentAtMs, endsAtMs }: Flight, nowMs: number): boolean {
+function isStuck({ sentAtMs, endsAtMs }: UpstreamRequest, nowMs: number): boolean {
   return nowMs - sentAtMs >= (endsAtMs - sentAtMs) * movedAfterPart;
 }
 
 /** How long a validator has said nothing while it was asked something. A stream may stand still for its reader's sake. */
-function silentMs(member: Member, nowMs: number): number {
+function silentMs(validator: Validator, nowMs: number): number {
   let longestMs = 0;
-  for (const { connections } of member.lanes) {
-    for (const { flight, streamStalledMs } of connections) {
-      if (flight === undefined || flight.isAbandoned || streamStalledMs(nowMs) !== undefined) continue;
-      longestMs = Math.max(longestMs, nowMs - Math.max(flight.sentAtMs, member.progressAtMs));
+  for (const { connections } of validator.lanes) {
+    for (const { request, streamStalledMs } of connections) {
+      if (request === undefined || request.isAbandoned || streamStalledMs(nowMs) !== undefined) continue;
+      longestMs = Math.max(longestMs, nowMs - Math.max(request.sentAtMs, validator.progressAtMs));
     }
   }
   return longestMs;
 }
 
 /** How slow it looks: what it took lately, or what it has been taking for its oldest request. */
-function apparentMsOf(memberLane: MemberLane | undefined, nowMs: number): number {
-  let longestMs = memberLane?.latency.meanMs() ?? 0;
-  for (const { flight } of memberLane?.connections ?? []) {
-    if (flight !== undefined && !flight.isAbandoned) longestMs = Math.max(longestMs, nowMs - flight.sentAtMs);
+function apparentMsOf(validatorLane: ValidatorLane | undefined, nowMs: number): number {
+  let longestMs = validatorLane?.latency.meanMs() ?? 0;
+  for (const { request } of validatorLane?.connections ?? []) {
+    if (request !== undefined && !request.isAbandoned)
+      longestMs = Math.max(longestMs, nowMs - request.sentAtMs);
   }
   return longestMs;
 }

@@ -1,4 +1,4 @@
-import type { Ask } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
 /**
  * Takes from the front of `waiting` what goes into one request: at most `callsMax` calls and `paramsBytesMax` bytes of
@@ -7,25 +7,25 @@ import type { Ask } from "./upstream-call.ts";
  * The rest is a new array or the same one, shortened.
  */
 export function takeArray(
-  waiting: Ask[],
+  waiting: UpstreamCall[],
   { callsMax, paramsBytesMax }: { callsMax: number; paramsBytesMax: number },
-): { taken: Ask[]; rest: Ask[] } {
+): { taken: UpstreamCall[]; rest: UpstreamCall[] } {
   let count = 0;
   let bytes = 0;
   let settled = 0;
   let arrayMax = callsMax;
   for (; count < waiting.length && count - settled < Math.min(callsMax, arrayMax); count += 1) {
-    const ask = waiting[count];
-    if (ask === undefined) break;
-    if (ask.settled) {
+    const call = waiting[count];
+    if (call === undefined) break;
+    if (call.settled) {
       settled += 1;
       continue;
     }
-    bytes += ask.paramsText.length;
+    bytes += call.paramsText.length;
     const isFirst = count === settled;
-    if (isFirst) arrayMax = ask.arrayMax;
-    else if (ask.alone || ask.arrayMax !== arrayMax || bytes > paramsBytesMax) break;
-    if (ask.alone) {
+    if (isFirst) arrayMax = call.arrayMax;
+    else if (call.alone || call.arrayMax !== arrayMax || bytes > paramsBytesMax) break;
+    if (call.alone) {
       count += 1;
       break;
     }
@@ -33,7 +33,7 @@ export function takeArray(
   // Handing over the whole array is the usual case, and leaves nothing behind in one that lives long.
   const front = count === waiting.length ? waiting : waiting.splice(0, count);
   return {
-    taken: settled === 0 ? front : front.filter((ask) => !ask.settled),
+    taken: settled === 0 ? front : front.filter((call) => !call.settled),
     rest: front === waiting ? [] : waiting,
   };
 }
@@ -43,7 +43,7 @@ export function takeArray(
  * alone, and were not asked of it. They are taken out of `waiting`. Without `isMixed` they are of one key.
  */
 export function takeCompanions(
-  waiting: (Ask | undefined)[],
+  waiting: (UpstreamCall | undefined)[],
   index: number,
   {
     callsMax,
@@ -51,34 +51,34 @@ export function takeCompanions(
     isMixed,
     bit,
   }: { callsMax: number; paramsBytesMax: number; isMixed: boolean; bit: number },
-): Ask[] {
+): UpstreamCall[] {
   const first = waiting[index];
   if (first === undefined) return [];
   const taken = [first];
   let bytes = first.paramsText.length;
   const longest = first.alone ? 1 : Math.min(callsMax, first.arrayMax);
   for (let at = index + 1; at < waiting.length && taken.length < longest; at += 1) {
-    const ask = waiting[at];
-    if (ask === undefined || ask.settled || ask.alone || ask.arrayMax !== first.arrayMax) continue;
-    if (((ask.tried & bit) !== 0 && !ask.mayRepeat) || (!isMixed && ask.group !== first.group)) continue;
-    bytes += ask.paramsText.length;
+    const call = waiting[at];
+    if (call === undefined || call.settled || call.alone || call.arrayMax !== first.arrayMax) continue;
+    if (((call.tried & bit) !== 0 && !call.mayRepeat) || (!isMixed && call.group !== first.group)) continue;
+    bytes += call.paramsText.length;
     if (bytes > paramsBytesMax) break;
-    taken.push(ask);
+    taken.push(call);
     waiting[at] = undefined;
   }
   return taken;
 }
 
 /** One call of each key, then the second of each, and so on: nobody's many stand before another's few. */
-export function byTurns(asks: readonly Ask[]): Ask[] {
-  const groups = [...Map.groupBy(asks, ({ group }) => group).values()];
+export function byTurns(calls: readonly UpstreamCall[]): UpstreamCall[] {
+  const groups = [...Map.groupBy(calls, ({ group }) => group).values()];
   if (groups.length === 1) return groups[0] ?? [];
   const longest = Math.max(...groups.map(({ length }) => length));
-  const ordered: Ask[] = [];
+  const ordered: UpstreamCall[] = [];
   for (let place = 0; place < longest; place += 1) {
     for (const group of groups) {
-      const ask = group[place];
-      if (ask !== undefined) ordered.push(ask);
+      const call = group[place];
+      if (call !== undefined) ordered.push(call);
     }
   }
   return ordered;

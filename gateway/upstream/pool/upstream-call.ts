@@ -6,7 +6,7 @@ import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-ans
 export const laneNames = ["light", "call", "slow"] as const;
 
 /** One call on its way to an answer. */
-export type Ask = {
+export type UpstreamCall = {
   readonly plan: MethodPlan;
   readonly paramsText: ByteText;
   /** The one validator that it is put to, once: who asks decides what comes next. Undefined: whichever is best. */
@@ -15,9 +15,9 @@ export type Ask = {
   readonly group: string | undefined;
   readonly mayStream: boolean;
   /** One function for all calls of a kind: what is of this call stands in `ask`, so that no closure is made for it. */
-  readonly settle: (answer: AskOutcome, ask: Ask) => void;
+  readonly settle: (answer: AskOutcome, call: UpstreamCall) => void;
   /** Who asked, where `settle` has to be told. */
-  readonly tell: ((answer: AskOutcome) => void) | undefined;
+  readonly deliver: ((answer: AskOutcome) => void) | undefined;
   /** Monotonic. */
   readonly deadlineMs: number;
   settled: boolean;
@@ -38,11 +38,11 @@ export type Ask = {
   /** It stands in its lane's `again`. */
   isWaiting: boolean;
   /** Requests in flight that it is in: two when it is hedged. */
-  flights: number;
+  inFlight: number;
   /** Requests that ended, or went silent, without its answer: it may be what ended the validator. */
   losses: number;
   /** It waits for the end of this one, which was lost in the same array: only one of them may be asked at a time. */
-  after: Ask | undefined;
+  waitsFor: UpstreamCall | undefined;
   /** Bad answers that it got. From the third validator on they are its own fault, not the validator's. */
   badAnswers: number;
   /** What it is answered when no validator has anything better to say. */
@@ -50,11 +50,11 @@ export type Ask = {
   /** Set where its array came back as one error object, until it is known who is to blame. */
   refusal: ArrayRefusal | undefined;
   /** The validator whose answer was too long, until another says the same. -1: none. */
-  tooLargeOf: number;
+  tooLargeFrom: number;
   /** How often its answer found no room. */
   noRoom: number;
   /** Which validator gave the answer, or was the last to fail. */
-  askedOf: number;
+  lastValidator: number;
   /** A validator may have carried it out. */
   mayHaveArrived: boolean;
 };
@@ -74,7 +74,7 @@ export type Unmet = "unavailable" | "crowded" | "unsent" | "lost" | "overdue" | 
 export type AskOutcome = WholeAnswer | StreamedAnswer | Unmet;
 
 /** An array that was refused whole. `left` calls of it are being asked again, each alone. */
-export type ArrayRefusal = { validator: number; left: number; hasCulprit: boolean };
+export type ArrayRefusal = { validatorIndex: number; left: number; hasCulprit: boolean };
 
 /** Of a call that spoiled no array. */
 export const anyLength = 2 ** 30 - 1;
@@ -82,11 +82,11 @@ export const anyLength = 2 ** 30 - 1;
 /** What is made once for a method: `prefixes[id]` is a request's text up to its parameters. */
 export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
 
-export type AskRequest = Pick<Ask, "plan" | "paramsText" | "settle" | "deadlineMs"> &
-  Partial<Pick<Ask, "target" | "group" | "mayStream" | "tell" | "alone" | "tried">>;
+export type UpstreamCallOptions = Pick<UpstreamCall, "plan" | "paramsText" | "settle" | "deadlineMs"> &
+  Partial<Pick<UpstreamCall, "target" | "group" | "mayStream" | "deliver" | "alone" | "tried">>;
 
 /** Always all fields in the same order, so that every call has one shape to the engine. */
-export function createAsk(request: AskRequest): Ask {
+export function createUpstreamCall(request: UpstreamCallOptions): UpstreamCall {
   return {
     plan: request.plan,
     paramsText: request.paramsText,
@@ -94,7 +94,7 @@ export function createAsk(request: AskRequest): Ask {
     group: request.group,
     mayStream: request.mayStream ?? false,
     settle: request.settle,
-    tell: request.tell,
+    deliver: request.deliver,
     deadlineMs: request.deadlineMs,
     settled: false,
     counted: undefined,
@@ -105,15 +105,15 @@ export function createAsk(request: AskRequest): Ask {
     tried: request.tried ?? 0,
     isSecondRound: false,
     isWaiting: false,
-    flights: 0,
+    inFlight: 0,
     losses: 0,
-    after: undefined,
+    waitsFor: undefined,
     badAnswers: 0,
     fallback: undefined,
     refusal: undefined,
-    tooLargeOf: -1,
+    tooLargeFrom: -1,
     noRoom: 0,
-    askedOf: -1,
+    lastValidator: -1,
     mayHaveArrived: false,
   };
 }
@@ -131,18 +131,18 @@ export function createPlans() {
 }
 
 /** The body for a validator: an object for one call, an array for several; ids are the places, from 1. */
-export function composeBody(asks: readonly Ask[]): ByteText {
-  const [first] = asks;
-  if (asks.length === 1 && first !== undefined) return itemText(first, 1);
+export function composeBody(calls: readonly UpstreamCall[]): ByteText {
+  const [first] = calls;
+  if (calls.length === 1 && first !== undefined) return itemText(first, 1);
   let text = "[";
-  for (let index = 0; index < asks.length; index += 1) {
-    const ask = asks[index];
-    if (ask !== undefined) text += (index === 0 ? "" : ",") + itemText(ask, index + 1);
+  for (let index = 0; index < calls.length; index += 1) {
+    const call = calls[index];
+    if (call !== undefined) text += (index === 0 ? "" : ",") + itemText(call, index + 1);
   }
   return `${text}]`;
 }
 
-function itemText({ plan, paramsText }: Ask, id: number): string {
+function itemText({ plan, paramsText }: UpstreamCall, id: number): string {
   const prefix = plan.prefixes[id] ?? addPrefix(plan, id);
   return `${prefix}${paramsText}}`;
 }

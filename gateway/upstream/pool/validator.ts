@@ -5,7 +5,7 @@ import {
   type ConnectionEvents,
   createConnection,
   type FailureReason,
-  type Flight,
+  type UpstreamRequest,
 } from "./connection.ts";
 import { createFairQueue, type FairQueue, lightTurns } from "./fair-queue.ts";
 import type { Health } from "./health.ts";
@@ -14,13 +14,13 @@ import { laneConnections, type PoolSettings } from "./pool-settings.ts";
 import { laneNames } from "./upstream-call.ts";
 
 /** One lane of one validator. */
-export type MemberLane = {
+export type ValidatorLane = {
   /** Its connections, and so its requests at once. */
   readonly max: number;
   connections: Connection[];
   /** Those with nothing in flight; the one that was used last is used next, so that idle ones stay idle. */
   free: Connection[];
-  /** Calls that are meant for this validator. */
+  /** Failover that are meant for this validator. */
   readonly directed: FairQueue;
   readonly latency: Latency;
   /** Passed over, since others are many times faster. */
@@ -31,11 +31,11 @@ export type MemberLane = {
   watchedUntilMs: number;
 };
 
-export type MemberStats = {
+export type ValidatorStats = {
   calls: number;
   requests: number;
   hedgedCalls: number;
-  /** Calls that had to be asked of another, by reason. */
+  /** Failover that had to be asked of another, by reason. */
   failures: Record<FailureReason, number>;
   /** Requests of each lane by length: up to 1, 2, 4, 8, … calls. */
   arrayLengths: number[][];
@@ -43,18 +43,18 @@ export type MemberStats = {
 };
 
 /** One validator as the pool sees it. */
-export type Member = {
+export type Validator = {
   readonly index: number;
   readonly bit: number;
   /** Its name, the same in the configuration, metrics, logs, `/status` and the command line. */
   readonly label: string;
   /** Without credentials. */
   readonly url: string;
-  readonly lanes: readonly MemberLane[];
+  readonly lanes: readonly ValidatorLane[];
   readonly health: Health;
   /** For its answers while they come in. */
   readonly room: ReceiveRoom;
-  readonly stats: MemberStats;
+  readonly stats: ValidatorStats;
   /** When an answer was last complete, or a byte of a slow one came. */
   progressAtMs: number;
   /** Since when it has not been eligible, as the sweep sees it. */
@@ -62,12 +62,12 @@ export type Member = {
   /** When it was last seen out of use or not of our chain. */
   wasOutAtMs: number;
   /** Requests in flight that were let through on trial. */
-  trialFlights: number;
+  halfOpenRequests: number;
 };
 
 export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
 
-export function createMember({
+export function createValidator({
   name,
   url,
   index,
@@ -81,7 +81,7 @@ export function createMember({
   settings: PoolSettings;
   health: Health;
   room: ReceiveRoom;
-}): Member {
+}): Validator {
   const max = laneConnections(settings);
   return {
     index,
@@ -111,7 +111,7 @@ export function createMember({
     progressAtMs: Number.NEGATIVE_INFINITY,
     behindSinceMs: undefined,
     wasOutAtMs: Number.NEGATIVE_INFINITY,
-    trialFlights: 0,
+    halfOpenRequests: 0,
   };
 }
 
@@ -133,22 +133,22 @@ const zeroFailures: Record<FailureReason, number> = {
 };
 
 /** Requests that count against the lane's share, abandoned ones too. */
-export function inFlight(lane: MemberLane): number {
+export function inFlight(lane: ValidatorLane): number {
   return lane.connections.length - lane.free.length;
 }
 
-export function hasRoom(member: Member, lane: MemberLane): boolean {
-  if (member.health.state() === "trial" && member.trialFlights > 0) return false;
+export function hasRoom(validator: Validator, lane: ValidatorLane): boolean {
+  if (validator.health.state() === "half-open" && validator.halfOpenRequests > 0) return false;
   return lane.free.length > 0 || lane.connections.length < lane.max;
 }
 
 /** Requests that could be sent at once. */
-export function places(lane: MemberLane): number {
+export function places(lane: ValidatorLane): number {
   return lane.free.length + lane.max - lane.connections.length;
 }
 
 /** A free connection, new where none is left; the caller made sure that there is room. */
-export function takeConnection(lane: MemberLane, open: () => Connection): Connection {
+export function takeConnection(lane: ValidatorLane, open: () => Connection): Connection {
   const free = lane.free.pop();
   if (free !== undefined) return free;
   const opened = open();
@@ -157,18 +157,18 @@ export function takeConnection(lane: MemberLane, open: () => Connection): Connec
 }
 
 /** Ends a connection and frees its place. */
-export function dropConnection(lane: MemberLane, connection: Connection): void {
+export function dropConnection(lane: ValidatorLane, connection: Connection): void {
   connection.destroy();
   lane.connections = lane.connections.filter((other) => other !== connection);
   lane.free = lane.free.filter((other) => other !== connection);
 }
 
-export function countRequest(stats: MemberStats, { lane, asks }: Flight): void {
-  stats.calls += asks.length;
+export function countRequest(stats: ValidatorStats, { lane, calls }: UpstreamRequest): void {
+  stats.calls += calls.length;
   stats.requests += 1;
-  if (asks.length > stats.longestArray) stats.longestArray = asks.length;
+  if (calls.length > stats.longestArray) stats.longestArray = calls.length;
   const counts = stats.arrayLengths[lane];
-  const bucket = lengthBuckets.findIndex((longest) => asks.length <= longest);
+  const bucket = lengthBuckets.findIndex((longest) => calls.length <= longest);
   if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
 }
 

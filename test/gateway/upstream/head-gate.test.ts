@@ -1,7 +1,7 @@
 import t from "tap";
 import type { About, CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
-import { createAhead } from "../../../gateway/upstream/head-gate.ts";
+import { createHeadGate } from "../../../gateway/upstream/head-gate.ts";
 import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
 import type { StreamedAnswer, Unanswered, WholeAnswer } from "../../../gateway/upstream/validator-pool.ts";
 
@@ -24,7 +24,7 @@ function startAhead({
   const waits: [bigint, number][] = [];
   let looks = 0;
   let asks = 0;
-  const ahead = createAhead({
+  const ahead = createHeadGate({
     head: {
       announced: () => ({ number: 1000n, numberHex: "0x3e8", hash, parentHash: hash, block: {} }),
       async waitFor(number, timeoutMs) {

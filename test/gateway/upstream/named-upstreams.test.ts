@@ -71,11 +71,11 @@ t.test("a validator has one name in answers, logs, metrics and /status", async (
   });
   await waitFor("the pool takes it out", async () => {
     await ask();
-    return saysOf("validator taken out").length > 0;
+    return saysOf("validator ejected").length > 0;
   });
   await stubs[0]?.stop();
   await waitFor("the head notices", () => saysOf("validator does not answer").length > 0);
-  t.same(saysOf("validator taken out"), ["validator-3"], "by the pool");
+  t.same(saysOf("validator ejected"), ["validator-3"], "by the pool");
   t.same(saysOf("validator does not answer"), ["validator-3"], "and by the head");
   const status = await (await fetch(`${gateway.opsUrl}/status`)).text();
   const { validators }: { validators: { label: string; breaker: string }[] } = JSON.parse(status);

@@ -102,7 +102,7 @@ test("a block that one validator alone has waits while two others answer, and th
   bench.pass(1);
   t.equal(bench.announced(), 10n);
   t.equal(bench.eligible(), "bcde", "it may be a lie");
-  t.match(bench.state.member("a")?.outside, { reason: "alone", words: "nobody else has its block 11" });
+  t.match(bench.state.validator("a")?.outside, { reason: "alone", words: "nobody else has its block 11" });
   t.same(bench.state.waiting(bench.nowMs()), [{ number: 11n, hash: chain.block(11).hash, having: ["a"] }]);
   bench.pass(60_000);
   t.equal(bench.announced(), 10n);
@@ -183,11 +183,15 @@ test("a gap that is not filled costs the validator only", async (t) => {
   const bench = fiveAtTen();
   const { state } = bench;
   const news = chain.block(14);
-  t.match(state.headed("a", news, bench.nowMs()).wants, [{ kind: "fill", label: "a", from: 11n, to: 13n }]);
+  t.match(state.headed("a", news, bench.nowMs()).lookups, [{ kind: "fill", label: "a", from: 11n, to: 13n }]);
   t.ok(state.isEligible("a"), "it had block 10 and nothing speaks against it");
-  t.notOk(state.hasReached("a", 14n), "what is above is not known to be of our chain");
-  t.same(state.headed("a", news, bench.nowMs()).wants, [], "it is not asked twice at once");
-  t.match(state.settle(bench.nowMs() + 200).wants, [{ kind: "fill", label: "a" }], "but again after a while");
+  t.equal(state.validator("a")?.holds, 10n, "what is above is not known to be of our chain");
+  t.same(state.headed("a", news, bench.nowMs()).lookups, [], "it is not asked twice at once");
+  t.match(
+    state.settle(bench.nowMs() + 200).lookups,
+    [{ kind: "fill", label: "a" }],
+    "but again after a while",
+  );
   bench.head("b", chain, 11);
   bench.head("c", chain, 11);
   t.equal(bench.announced(), 11n);
@@ -263,14 +267,14 @@ test("a validator with another block at the same height is not counted", async (
   const fork = chain.fork("fork", 9);
   bench.say("a", fork, 10);
   t.equal(bench.eligible(), "bcde");
-  t.match(bench.state.member("a")?.standing, { kind: "diverged", at: 10n });
+  t.match(bench.state.validator("a")?.standing, { kind: "diverged", at: 10n });
   bench.say("a", fork, 11);
   bench.pass(10_000);
   t.equal(bench.announced(), 10n, "nor are blocks above it");
   bench.say("a", fork, 200);
   bench.pass(10_000);
   t.equal(bench.announced(), 10n, "however far above");
-  t.match(bench.state.member("a")?.standing, { kind: "diverged", at: 10n });
+  t.match(bench.state.validator("a")?.standing, { kind: "diverged", at: 10n });
   bench.say("a", chain, 10);
   t.equal(bench.eligible(), "abcde", "until it is on our chain again");
 });
@@ -286,7 +290,7 @@ test("of two blocks at one height the one that most validators have is announced
   bench.head("d", chain, 11);
   t.equal(bench.state.head()?.hash, chain.block(11).hash);
   t.equal(bench.eligible(), "bcd");
-  t.match(bench.state.member("a")?.outside, { reason: "another_block", words: "it has another block 11" });
+  t.match(bench.state.validator("a")?.outside, { reason: "another_block", words: "it has another block 11" });
 });
 
 test("who told another block than the announced one is not asked for a while, whatever it tells then", async (t) => {
@@ -301,7 +305,7 @@ test("who told another block than the announced one is not asked for a while, wh
     bench.say("a", chain, height);
     t.equal(bench.eligible(), "bcde");
     bench.pass(2000);
-    t.match(bench.state.member("a")?.outside, {
+    t.match(bench.state.validator("a")?.outside, {
       reason: "another_block",
       words: `it told another block ${height}`,
     });
@@ -400,8 +404,8 @@ test("a WebSocket head that is old or of elsewhere is looked into, not believed"
   bench.head("a", chain, 11);
   bench.head("b", chain, 11);
   const { state } = bench;
-  t.same(state.headed("a", chain.block(10), bench.nowMs()).wants, [], "a late frame of our own chain");
-  t.match(state.headed("a", chain.fork("fork", 5).block(11), bench.nowMs()).wants, [
+  t.same(state.headed("a", chain.block(10), bench.nowMs()).lookups, [], "a late frame of our own chain");
+  t.match(state.headed("a", chain.fork("fork", 5).block(11), bench.nowMs()).lookups, [
     { kind: "probe", label: "a" },
   ]);
   t.ok(state.isEligible("a"));
@@ -439,11 +443,11 @@ test("a chain of which nobody tells anything is flagged as one that stands still
   bench.say("a", chain, 10);
   t.equal(state.answering(bench.nowMs()), 1);
   t.ok(state.isStalled(bench.nowMs()), "who is back with the same block brings nothing new");
-  t.equal(state.newsAgeMs(bench.nowMs()), 10_000);
+  t.equal(state.headAgeMs(bench.nowMs()), 10_000);
   bench.say("b", chain, 11);
   bench.say("a", chain, 11);
   t.notOk(state.isStalled(bench.nowMs()));
-  t.equal(state.newsAgeMs(bench.nowMs()), 0);
+  t.equal(state.headAgeMs(bench.nowMs()), 0);
 });
 
 test("a proof that a validator answers grows old by the clock, without another word", async (t) => {

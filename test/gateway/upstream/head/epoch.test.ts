@@ -124,7 +124,7 @@ test("a genesis block of one that answered alone at the start is given up for th
   t.same(bench.told(), [50, "epoch", 10]);
   t.equal(bench.state.genesisHash(), chain.genesisHash);
   t.equal(bench.eligible(), "bcde");
-  t.match(bench.state.member("a")?.outside, { reason: "another_chain" });
+  t.match(bench.state.validator("a")?.outside, { reason: "another_chain" });
 });
 
 test("one that still tells the old chain does not keep most of the others from a new one", async (t) => {
@@ -188,7 +188,7 @@ test("after a new epoch nothing of the old chain is left", async (t) => {
   const bench = allAt(10);
   repeat(bench, "abcde", renewed, 5, 1500);
   bench.say("a", chain, 10);
-  t.match(bench.state.member("a")?.standing, { kind: "foreign" });
+  t.match(bench.state.validator("a")?.standing, { kind: "foreign" });
   bench.say("b", renewed, 6);
   bench.say("c", renewed, 6);
   t.same(bench.told(), [10, "epoch", 5, 6]);
@@ -200,8 +200,8 @@ test("what a validator told of its old chain is no head of the new one", async (
   // The answers tell the new genesis block and a number only, as they do while heads come by WebSocket.
   const probe = { chainId: 8845n, genesis: renewed.block(0), number: 2n, latest: undefined };
   for (const label of bench.labels) {
-    const { wants } = bench.state.probed(label, { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
-    t.match(wants, [{ kind: "probe", label }], "it is asked for its block");
+    const { lookups } = bench.state.probed(label, { ...probe, sentAtMs: bench.nowMs() }, bench.nowMs());
+    t.match(lookups, [{ kind: "probe", label }], "it is asked for its block");
   }
   for (const label of bench.labels) bench.say(label, renewed, 2);
   bench.pass(1500);

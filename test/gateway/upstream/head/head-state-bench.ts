@@ -2,7 +2,7 @@ import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/
 import {
   createHeadState,
   type HeadEvent,
-  type Outcome,
+  type HeadUpdate,
 } from "../../../../gateway/upstream/head/head-state.ts";
 import type { ScriptedChain } from "./scripted-chain.ts";
 
@@ -36,10 +36,10 @@ export function createHeadStateBench({
   let nowMs = 1_000_000;
   let lookAgainAtMs: number | undefined;
 
-  function take(outcome: Outcome): void {
+  function take(outcome: HeadUpdate): void {
     events.push(...outcome.events);
     lookAgainAtMs = outcome.lookAgainAtMs;
-    for (const want of outcome.wants) {
+    for (const want of outcome.lookups) {
       const at = on.get(want.label);
       asked.push(`${want.label} ${want.kind}`);
       if (at === undefined) continue;

@@ -155,7 +155,6 @@ test("a validator that comes back on another chain is not believed for a moment"
     await until(() => tracker.status()[0]?.identity === "foreign", "it is found out");
     t.equal(tracker.eligible(), "12");
     t.equal(tracker.heightOf("0"), undefined);
-    t.notOk(tracker.hasReached("0", 1n));
     t.ok(tracker.heads.every(({ number, hash }) => hash === chain.block(Number(number)).hash));
     t.equal(tracker.said("validator is of another chain, not counted").length, 1, "said once");
     first?.become({ chain, height: 11, chainId: 8845 });

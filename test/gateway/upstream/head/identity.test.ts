@@ -11,7 +11,10 @@ test("a configured genesis decides at once, and no other is ever taken", async (
   bench.say("b", other, 50);
   bench.pass(60_000);
   t.same(bench.told(), []);
-  t.match(bench.state.member("a")?.standing, { kind: "foreign", why: `genesis block ${other.genesisHash}` });
+  t.match(bench.state.validator("a")?.standing, {
+    kind: "foreign",
+    why: `genesis block ${other.genesisHash}`,
+  });
   bench.say("c", chain, 10);
   bench.pass(500);
   t.same(bench.told(), [10]);
@@ -65,7 +68,7 @@ test("a validator of another chain id never counts, whatever its genesis", async
   bench.say("c", chain, 12, 1n);
   bench.pass(5000);
   t.equal(bench.announced(), 10n);
-  t.match(bench.state.member("c")?.standing, { kind: "foreign", why: "chain id 1" });
+  t.match(bench.state.validator("c")?.standing, { kind: "foreign", why: "chain id 1" });
   for (const label of ["a", "b"]) bench.fail(label);
   bench.pass(60_000);
   t.equal(bench.announced(), 10n, "also as the last one");

@@ -49,7 +49,10 @@ test("a block without a quorum of seals is never announced, whoever else answers
   bench.head("a", lie, 11);
   bench.pass(60_000);
   t.equal(bench.announced(), 10n);
-  t.match(bench.state.member("a")?.outside, { reason: "no_seals", words: /block 11 has no quorum of seals/ });
+  t.match(bench.state.validator("a")?.outside, {
+    reason: "no_seals",
+    words: /block 11 has no quorum of seals/,
+  });
   t.equal(bench.eligible(), "bcde", "who tells such a block is not asked");
   for (const label of ["b", "c", "d", "e"]) for (let times = 0; times < 2; times += 1) bench.fail(label);
   bench.say("a", lie, 12);
@@ -58,7 +61,7 @@ test("a block without a quorum of seals is never announced, whoever else answers
   bench.say("b", chain, 11);
   bench.pass(100);
   t.equal(bench.state.head()?.hash, chain.block(11).hash);
-  t.match(bench.state.member("a")?.standing, { kind: "diverged", at: 11n });
+  t.match(bench.state.validator("a")?.standing, { kind: "diverged", at: 11n });
 });
 
 for (const [title, lie] of Object.entries({

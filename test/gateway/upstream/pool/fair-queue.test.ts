@@ -1,17 +1,21 @@
 import fc from "fast-check";
 import t from "tap";
 import { createFairQueue, lightTurns, type Turns } from "../../../../gateway/upstream/pool/fair-queue.ts";
-import { type Ask, createAsk, createPlans } from "../../../../gateway/upstream/pool/upstream-call.ts";
+import {
+  createPlans,
+  createUpstreamCall,
+  type UpstreamCall,
+} from "../../../../gateway/upstream/pool/upstream-call.ts";
 import { callTo } from "./start-pool.ts";
 
 const planOf = createPlans();
 const plan = planOf(callTo("web3_sha3").rule);
 
-function askOf(group: string, name: string | number = ""): Ask {
-  return createAsk({ plan, paramsText: `["${name}"]`, deadlineMs: 0, group, settle: () => {} });
+function askOf(group: string, name: string | number = ""): UpstreamCall {
+  return createUpstreamCall({ plan, paramsText: `["${name}"]`, deadlineMs: 0, group, settle: () => {} });
 }
 
-const groupsOf = (asks: readonly Ask[]) => asks.map(({ group }) => group).join("");
+const groupsOf = (asks: readonly UpstreamCall[]) => asks.map(({ group }) => group).join("");
 const limits = { callsMax: 4, paramsBytesMax: 1_000_000 };
 const oneATime: Turns = { ...lightTurns, perTurn: 1, costOf: () => 1 };
 
@@ -83,7 +87,7 @@ t.test("nothing is lost or taken twice, in each key's own order, whatever comes 
     fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), (steps, isMixed) => {
       const queue = createFairQueue({ ...oneATime, perTurn: 3, isMixed });
       const waiting = new Map<string, number[]>();
-      let last: Ask | undefined;
+      let last: UpstreamCall | undefined;
       const take = (callsMax: number) => {
         const taken = queue.take({ callsMax, paramsBytesMax: 1_000_000 });
         if (taken.length > callsMax) throw new Error("too many");

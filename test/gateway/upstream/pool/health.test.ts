@@ -8,9 +8,9 @@ function start({ isLast = () => false }: { isLast?: () => boolean } = {}) {
   const events: string[] = [];
   const health = createHealth({
     settings,
-    mayTakeOut: () => !isLast(),
-    onTakenOut: (reason) => events.push(`out: ${reason}`),
-    onBack: () => events.push("back"),
+    mayEject: () => !isLast(),
+    onEjected: (reason) => events.push(`out: ${reason}`),
+    onReadmitted: () => events.push("back"),
   });
   return { health, events };
 }
@@ -19,7 +19,7 @@ t.test("who refuses connections is out at once, who answers badly after some in 
   const refusing = start();
   refusing.health.failed("connect", 0);
   t.equal(refusing.health.state(), "open");
-  t.strictSame(refusing.health.lastTakenOut(), { reason: "connect", atMs: 0 });
+  t.strictSame(refusing.health.lastEjection(), { reason: "connect", atMs: 0 });
 
   const { health, events } = start();
   for (let round = 0; round < 10; round += 1) {
@@ -59,7 +59,7 @@ t.test("who is out is pinged after a pause that grows to its limit; an answer pu
   }
   t.strictSame(pings.slice(0, 4), [500, 1500, 3500, 5500], "never longer than two seconds");
   health.pinged(undefined, 10_000);
-  t.equal(health.state(), "trial");
+  t.equal(health.state(), "half-open");
   health.failed("closed", 10_010);
   t.equal(health.state(), "open", "on trial one failure is enough");
   health.pinged(undefined, 12_500);
@@ -76,7 +76,7 @@ t.test("a trial without any call ends well too, and long after it the pauses are
   health.pinged("connect", 1500);
   health.pinged(undefined, 3500);
   health.tick(5000);
-  t.equal(health.state(), "trial");
+  t.equal(health.state(), "half-open");
   health.tick(5500);
   t.equal(health.state(), "closed");
   health.failed("connect", 30_000);

@@ -8,9 +8,10 @@ import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
 import { isStreamed } from "../../../../gateway/upstream/pool/pool-answer.ts";
 import { poolSettingsSchema } from "../../../../gateway/upstream/pool/pool-settings.ts";
 import {
-  type AskOptions,
   createValidatorPool,
   type PoolHead,
+  type Settle,
+  type SubmitOptions,
 } from "../../../../gateway/upstream/validator-pool.ts";
 import { network } from "../../../../lib/network.ts";
 import type { StubAnswer } from "../../../fakes/stub-validator.ts";
@@ -32,7 +33,7 @@ export function startPool(
   const registry = new Registry();
   const pool = createValidatorPool({
     // Their places, so that tests of the pool can tell one by its index.
-    validators: urls.map((url, index) => ({ name: String(index), url })),
+    upstreams: urls.map((url, index) => ({ name: String(index), url })),
     settings: poolSettingsSchema.parse(settings),
     chainId: network.chainId,
     head,
@@ -40,15 +41,18 @@ export function startPool(
     logger: pino({ level: "silent" }),
   });
   t.teardown(() => pool.stop());
+  const ask = (call: CallToForward, options: SubmitOptions = {}): Promise<Parameters<Settle>[0]> =>
+    new Promise((resolve) => pool.submit(call, options, resolve));
   return {
-    pool,
+    pool: { ...pool, ask },
     registry,
-    async ask(method: string, params: readonly unknown[] = [], options: AskOptions = {}): Promise<string> {
-      const answer = await pool.ask(callTo(method, params), options);
+    async ask(method: string, params: readonly unknown[] = [], options: SubmitOptions = {}): Promise<string> {
+      const answer = await ask(callTo(method, params), options);
+      if (typeof answer !== "string" && isStreamed(answer)) throw new Error("no stream was asked for");
       return typeof answer === "string" ? answer : `${answer.beforeId}7${answer.afterId}`;
     },
     async result(method: string, params: readonly unknown[] = []): Promise<unknown> {
-      const answer = await pool.ask(callTo(method, params));
+      const answer = await ask(callTo(method, params));
       if (typeof answer === "string" || isStreamed(answer)) return answer;
       const text = Buffer.from(`${answer.beforeId}7${answer.afterId}`, "latin1").toString();
       const response: { result?: unknown; error?: unknown } = JSON.parse(text);

@@ -4,9 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import t from "tap";
 import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
-import type { ValidatorPool } from "../../../../gateway/upstream/validator-pool.ts";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
-import { callsOf, callTo, echo, startPool, until } from "./start-pool.ts";
+import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 const mebibyte = 1024 * 1024;
 const traceCall = callTo("debug_traceTransaction", ["0x1"]);
@@ -43,7 +42,7 @@ function tracing({ bytes }: { bytes: number }) {
   return { answer, seen: () => seen };
 }
 
-async function streamOf(pool: ValidatorPool): Promise<StreamedAnswer> {
+async function streamOf(pool: ReturnType<typeof startPool>["pool"]): Promise<StreamedAnswer> {
   const answer = await pool.ask(traceCall, { mayStream: true });
   if (typeof answer === "string" || !isStreamed(answer)) throw new Error("a stream was expected");
   return answer;
@@ -200,15 +199,17 @@ t.test("after the first byte the reader hears of the failure", async (t) => {
 
 t.test("a client that leaves ends its stream and frees its place", async (t) => {
   const { answer } = tracing({ bytes: 400 * mebibyte });
+  const gate = createGate(answer);
   let closed = 0;
   const stub = await startStubValidator(t, {
     answer(body, response, request) {
       response.on("close", () => {
         closed += 1;
       });
-      return answer(body, response, request);
+      return gate.answer(body, response, request);
     },
   });
+  gate.open();
   const { pool, validator } = startPool(t, [stub.url], { settings: { connections: { slow: 1 } } });
   const started = await streamOf(pool);
   const { read } = readStream(started);
@@ -223,10 +224,9 @@ t.test("a client that leaves ends its stream and frees its place", async (t) => 
   neverStarted.abort();
   t.ok(await until(() => closed === 2));
 
-  const gone = new AbortController();
-  const asked = pool.ask(traceCall, { mayStream: true, signal: gone.signal });
-  gone.abort();
-  t.equal(await asked, "unavailable");
+  gate.close();
+  t.equal(await pool.ask(traceCall, { mayStream: true, timeoutMs: 50 }), "overdue");
+  gate.open();
   t.ok(
     await until(() => validator(0).lanes["slow"]?.inFlight === 0),
     "an answer for nobody is not read to its end",
