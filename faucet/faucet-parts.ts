@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
+import { createRpcClient } from "../lib/chain/rpc-client.ts";
 import { network } from "../lib/network.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
 import { createAllowlistStore } from "./allowlist/allowlist-store.ts";
-import { createRpcClient } from "./chain/rpc-client.ts";
 import { createWalletChain } from "./chain/wallet-chain.ts";
 import { createAdmission } from "./claims/admission.ts";
 import { createAttempts } from "./claims/attempts.ts";
@@ -29,7 +29,7 @@ export async function createFaucetParts(
   });
   const rpc = createRpcClient({
     url: config.upstream,
-    apiKey: config.upstreamApiKey,
+    headers: config.upstreamApiKey === "" ? {} : { "X-API-Key": config.upstreamApiKey },
     timeoutMs: config.upstreamTimeoutMs,
   });
   const ids = createClaimIds({ secret: wallet.secretFor("claim ids"), idempotencyMs });

@@ -5,7 +5,7 @@ import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { durabilityWarning } from "../lib/redis/durability.ts";
 import { waitForRedis } from "../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../lib/redis/redis-failure.ts";
-import { checkChain } from "./check-chain.ts";
+import { checkFaucetChain } from "./check-chain.ts";
 import { adoptChain } from "./claims/adopt-chain.ts";
 import type { PaymentStore } from "./claims/payment-store.ts";
 import type { FaucetConfig } from "./config.ts";
@@ -79,7 +79,7 @@ export async function start(
         const { recordsKeptMs } = config;
         logger.warn(await adoptChain({ redis, recordsKeptMs }), "the chain is adopted as it is");
       }
-      return checkChain({ chain, store, wallet: wallet.address, logger });
+      return checkFaucetChain({ chain, store, wallet: wallet.address, logger });
     });
     if (progress.durabilityWarning !== undefined) {
       const level = config.profile === "production" ? "warn" : "info";

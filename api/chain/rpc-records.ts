@@ -1,13 +1,7 @@
 import { z } from "zod";
-import { address, bytes, hash, quantity } from "./rpc-values.ts";
+import { address, bytes, hash, quantity, wei } from "../../lib/chain/rpc-values.ts";
 
 /** Blocks, transactions and receipts of Ethereum JSON-RPC, checked and turned into ours. Hex stays in lower case. */
-
-/** A quantity of any size. */
-const wei = z
-  .string()
-  .regex(/^0x[0-9a-f]{1,64}$/i)
-  .transform((text) => BigInt(text));
 
 const headerFields = {
   number: quantity,

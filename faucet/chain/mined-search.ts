@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { RpcClient } from "./rpc-client.ts";
-import { address, bytes, hash, hexQuantity, quantity } from "./rpc-values.ts";
+import type { RpcClient } from "../../lib/chain/rpc-client.ts";
+import { address, bytes, hash, hexQuantity, quantity, wei } from "../../lib/chain/rpc-values.ts";
 
 /** A mined transaction of the wallet. */
 export type MinedTransaction = {
@@ -107,7 +107,7 @@ const blockSchema = z.object({
       from: address,
       to: address.nullish(),
       nonce: quantity,
-      value: z.string().transform((text) => BigInt(text)),
+      value: wei,
       input: bytes,
     }),
   ),

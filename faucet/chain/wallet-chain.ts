@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { readAnswer } from "../../lib/chain/read-answer.ts";
+import type { RpcClient } from "../../lib/chain/rpc-client.ts";
+import { bytes, hash, hexQuantity, quantity, wei } from "../../lib/chain/rpc-values.ts";
 import { createMinedSearch } from "./mined-search.ts";
-import { ChainUnavailableError, type RpcAnswer, type RpcClient } from "./rpc-client.ts";
-import { bytes, hash, hexQuantity, quantity } from "./rpc-values.ts";
 
 /** The wallet as it is after one block. */
 export type WalletSnapshot = {
@@ -41,24 +42,24 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
         { method: "eth_getBlockByNumber", params: ["latest", false] },
         { method: "eth_getBlockByNumber", params: ["0x0", false] },
       ]);
-      const { number: height, baseFeePerGas: baseFeeWei = 0n } = read(latest, headerSchema);
+      const { number: height, baseFeePerGas: baseFeeWei = 0n } = readAnswer(latest, headerSchema);
       const at = hexQuantity(height);
       const [balance, nonce] = await rpc.askAll([
         { method: "eth_getBalance", params: [wallet, at] },
         { method: "eth_getTransactionCount", params: [wallet, at] },
       ]);
       return {
-        genesisHash: read(genesis, headerSchema).hash,
+        genesisHash: readAnswer(genesis, headerSchema).hash,
         height,
-        balanceWei: read(balance, weiSchema),
-        nonce: read(nonce, quantity),
+        balanceWei: readAnswer(balance, wei),
+        nonce: readAnswer(nonce, quantity),
         baseFeeWei,
       };
     },
 
     /** The next nonce with what waits in the node's pool. */
     async pendingNonce(): Promise<number> {
-      return read(await rpc.ask("eth_getTransactionCount", [wallet, "pending"]), quantity);
+      return readAnswer(await rpc.ask("eth_getTransactionCount", [wallet, "pending"]), quantity);
     },
 
     /** The receipts that the node has, by transaction hash. One that is missing proves nothing. */
@@ -68,7 +69,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
       );
       const found = new Map<string, Receipt>();
       for (const [index, txHash] of hashes.entries()) {
-        const receipt = read(answers[index], receiptSchema.nullable());
+        const receipt = readAnswer(answers[index], receiptSchema.nullable());
         if (receipt?.transactionHash === txHash) {
           found.set(txHash, { blockNumber: receipt.blockNumber, succeeded: receipt.status === 1 });
         }
@@ -81,7 +82,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
       const answers = await rpc.askAll(
         addresses.map((address) => ({ method: "eth_getCode", params: [address, "latest"] })),
       );
-      return new Set(addresses.filter((_, index) => read(answers[index], bytes) !== "0x"));
+      return new Set(addresses.filter((_, index) => readAnswer(answers[index], bytes) !== "0x"));
     },
 
     async send(raw: string): Promise<SendOutcome> {
@@ -100,8 +101,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
   };
 }
 
-const weiSchema = z.string().transform((text) => BigInt(text));
-const headerSchema = z.object({ number: quantity, hash, baseFeePerGas: weiSchema.optional() });
+const headerSchema = z.object({ number: quantity, hash, baseFeePerGas: wei.optional() });
 const receiptSchema = z.object({ transactionHash: hash, blockNumber: quantity, status: quantity });
 
 /** Words of Besu (`RpcErrorType`), geth and anvil for a transaction that they do not want as it is. */
@@ -121,14 +121,4 @@ const aboutTransaction = new RegExp(
  */
 function isAboutTransaction({ code, message }: { code: number; message: string }): boolean {
   return code >= -32_099 && code <= -32_000 && aboutTransaction.test(message);
-}
-
-function read<Schema extends z.ZodType>(answer: RpcAnswer | undefined, schema: Schema): z.output<Schema> {
-  const parsed =
-    answer !== undefined && "result" in answer
-      ? schema.safeParse(answer.result)
-      : { success: false as const };
-  if (parsed.success) return parsed.data;
-  const why = answer !== undefined && "error" in answer ? answer.error.message : "not of the expected form";
-  throw new ChainUnavailableError(`the node's answer cannot be used: ${why}`);
 }

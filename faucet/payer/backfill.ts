@@ -1,7 +1,7 @@
 import { getAddress } from "ethers";
+import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import type { MinedTransaction } from "../chain/mined-search.ts";
 import { claimIdOf } from "../chain/payment-data.ts";
-import { ChainUnavailableError } from "../chain/rpc-client.ts";
 import type { Round } from "./payer-context.ts";
 
 /** Nonces that are looked at: with the default cap of a day, all payments of that day. */

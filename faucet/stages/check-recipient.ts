@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { ChainUnavailableError } from "../chain/rpc-client.ts";
+import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import type { WalletChain } from "../chain/wallet-chain.ts";
 import { type Refusal, refusal } from "../refusal.ts";
 

@@ -2,16 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { operatorKeyFile, operatorToken } from "../../genesis/operator-token.ts";
+import { ChainUnavailableError, createRpcClient } from "../../lib/chain/rpc-client.ts";
 import { CommandError } from "../../lib/cli/command.ts";
 import { json } from "../../lib/cli/format.ts";
 import type { NetworkCommand } from "./command.ts";
 import { findNode } from "./find-node.ts";
 
 const timeoutMs = 30_000;
-const answerSchema = z.object({
-  result: z.unknown().optional(),
-  error: z.object({ code: z.int(), message: z.string() }).optional(),
-});
 
 export const rpcCommand: NetworkCommand = {
   name: "rpc",
@@ -28,26 +25,26 @@ export const rpcCommand: NetworkCommand = {
     const file = join(folder, operatorKeyFile);
     const privateKey = await readFile(file, "utf8").catch(() => undefined);
     if (privateKey === undefined) throw new CommandError(`${file} cannot be read.`, { exitCode: 1 });
-    const response = await fetch(rpcUrl, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        Authorization: `Bearer ${operatorToken({ privateKey, method, nowMs: now() })}`,
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: readParams(params) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch(() => undefined);
-    if (response === undefined) {
+    const rpc = createRpcClient({
+      url: rpcUrl,
+      headers: { Authorization: `Bearer ${operatorToken({ privateKey, method, nowMs: now() })}` },
+      timeoutMs,
+    });
+    try {
+      const answer = await rpc.ask(method, readParams(params));
+      if ("error" in answer) {
+        note(`${name} refuses: ${answer.error.message}.`);
+        return 1;
+      }
+      print(json(answer.result));
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ChainUnavailableError)) throw error;
       note(`${name} does not answer.`);
       return 1;
+    } finally {
+      await rpc.stop();
     }
-    const answer = answerSchema.safeParse(await response.json().catch(() => undefined)).data;
-    if (answer === undefined || answer.error !== undefined) {
-      note(`${name} refuses: ${answer?.error?.message ?? `status ${response.status}`}.`);
-      return 1;
-    }
-    print(json(answer.result));
-    return 0;
   },
 };
 

@@ -1,8 +1,8 @@
-import { z } from "zod";
+import { ChainUnavailableError, createRpcClient } from "../../../lib/chain/rpc-client.ts";
+import { quantity } from "../../../lib/chain/rpc-values.ts";
 
 export type RpcCall = { method: string; params?: readonly unknown[] };
 
-const answerSchema = z.array(z.object({ id: z.int(), result: z.unknown().optional() }));
 const timeoutMsDefault = 5000;
 
 /**
@@ -14,25 +14,19 @@ export async function askNode(
   calls: readonly RpcCall[],
   { timeoutMs = timeoutMsDefault }: { timeoutMs?: number } = {},
 ): Promise<unknown[] | undefined> {
-  if (calls.length === 0) return [];
-  const body = calls.map(({ method, params = [] }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  const rpc = createRpcClient({ url, timeoutMs });
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const results = new Map(
-      answerSchema.parse(await response.json()).map(({ id, result }) => [id, result] as const),
-    );
-    return calls.map((_call, id) => results.get(id));
-  } catch {
+    const answers = await rpc.askAll(calls.map(({ method, params = [] }) => ({ method, params })));
+    return answers.map((answer) => ("result" in answer ? answer.result : undefined));
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
     return undefined;
+  } finally {
+    await rpc.stop();
   }
 }
 
 /** A quantity of JSON-RPC, such as a height; undefined where it is none. */
 export function readQuantity(value: unknown): number | undefined {
-  return typeof value === "string" && /^0x[0-9a-f]{1,12}$/.test(value) ? Number(value) : undefined;
+  return quantity.safeParse(value).data;
 }

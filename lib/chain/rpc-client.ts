@@ -1,10 +1,13 @@
 import { Agent, request } from "undici";
 import { z } from "zod";
-import { errorTable } from "../../lib/errors.ts";
+import { errorTable } from "../errors.ts";
 
 export type RpcCall = { method: string; params: readonly unknown[] };
-/** `ofGateway`: a gateway or proxy said it in the node's place, so that it tells nothing of what was asked. */
-export type RpcError = { code: number; message: string; ofGateway: boolean };
+/**
+ * `ofGateway`: a gateway or proxy said it in the node's place, so that it tells nothing of what was asked. `data` is what
+ * the node added, such as the bytes that a call reverted with.
+ */
+export type RpcError = { code: number; message: string; data?: unknown; ofGateway: boolean };
 export type RpcAnswer = { result: unknown } | { error: RpcError };
 
 export type RpcClient = ReturnType<typeof createRpcClient>;
@@ -15,28 +18,28 @@ const answerBytesMax = 32 * 1024 * 1024;
 const arrayMax = 100;
 
 /**
- * JSON-RPC towards the chain: the gateway with a service key, or a node. Errors that the node answers are values; a node
- * that does not answer, or with something else, throws ChainUnavailableError. Nothing is asked twice.
+ * JSON-RPC towards the chain: a gateway, with a key in `headers`, or a node. Errors that the node answers are values; a
+ * node that does not answer, or answers with something else, throws ChainUnavailableError. Nothing is asked twice.
  */
 export function createRpcClient({
   url,
-  apiKey,
+  headers = {},
   timeoutMs,
 }: {
   url: string;
-  /** Empty: the node takes none. */
-  apiKey: string;
+  /** What says who asks: `X-API-Key`, `Authorization`. */
+  headers?: Readonly<Record<string, string>>;
+  /** For the connection, and for each whole answer. */
   timeoutMs: number;
 }) {
   const dispatcher = new Agent({ maxResponseSize: answerBytesMax, connectTimeout: timeoutMs });
-  const headers = { "content-type": "application/json", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) };
   let lastId = 0;
 
   async function post(body: unknown): Promise<{ json: unknown; ofGateway: boolean }> {
     try {
       const response = await request(url, {
         method: "POST",
-        headers,
+        headers: { "Content-Type": "application/json", ...headers },
         body: JSON.stringify(body),
         dispatcher,
         signal: AbortSignal.timeout(timeoutMs),
@@ -54,8 +57,11 @@ export function createRpcClient({
     });
     const { json, ofGateway } = await post(bodies);
     const parsed = z.array(answerSchema).safeParse(json);
-    if (!parsed.success)
-      throw new ChainUnavailableError("the node answers with something that is no JSON-RPC");
+    if (!parsed.success) {
+      const refused = answerSchema.safeParse(json).data?.error?.message;
+      const what = refused === undefined ? "something that is not JSON-RPC" : `one error: ${refused}`;
+      throw new ChainUnavailableError(`the node answers an array of calls with ${what}`);
+    }
     const byId = new Map(parsed.data.map((answer) => [answer.id, answer]));
     return bodies.map(({ id }) => toAnswer(byId.get(id), { ofGateway }));
   }
@@ -66,7 +72,9 @@ export function createRpcClient({
       const id = lastId;
       const { json, ofGateway } = await post({ jsonrpc: "2.0", id, method, params });
       const parsed = answerSchema.safeParse(json);
-      return toAnswer(parsed.success && parsed.data.id === id ? parsed.data : undefined, { ofGateway });
+      // An error without an id is about the one call that was sent: whoever refused it did not read so far.
+      const isAbout = parsed.data?.id === id || (parsed.data?.id === null && parsed.data.error !== undefined);
+      return toAnswer(isAbout ? parsed.data : undefined, { ofGateway });
     },
 
     /** Several calls in arrays; the answers in the calls' order. */
@@ -83,7 +91,10 @@ export function createRpcClient({
 }
 
 const answerSchema = z.object({
-  id: z.number().nullable(),
+  id: z
+    .number()
+    .nullish()
+    .transform((id) => id ?? null),
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
@@ -102,7 +113,8 @@ function toAnswer(
 ): RpcAnswer {
   if (answer?.error !== undefined) {
     const { code, message, data } = answer.error;
-    return { error: { code, message, ofGateway: ofGateway || ownDataSchema.safeParse(data).success } };
+    const isOfGateway = ofGateway || ownDataSchema.safeParse(data).success;
+    return { error: { code, message, ...(data === undefined ? {} : { data }), ofGateway: isOfGateway } };
   }
   if (answer === undefined || answer.result === undefined) {
     throw new ChainUnavailableError("the node left a call without an answer");
