@@ -1,5 +1,5 @@
 import { type Refusal, refusal, tooManyOnTheirWay } from "../json-rpc/refusal.ts";
-import type { Unanswered } from "../upstream/validator-pool.ts";
+import type { Unanswered } from "../upstream/upstream-result.ts";
 import type { AnswerBound } from "./answer-budget.ts";
 
 /**

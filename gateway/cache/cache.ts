@@ -1,13 +1,13 @@
 import type { ByteText } from "../json-rpc/answer.ts";
 import type { CallToForward } from "../methods/call.ts";
-import { isStreamed, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
+import { isStreamed, type UpstreamResult, type WholeAnswer } from "../upstream/upstream-result.ts";
 import { hashCacheKey, paramsCharsMax } from "./cache-key.ts";
 import { isCacheable } from "./cacheable.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
 import type { AnswerCache } from "./entry.ts";
 import { createHeadCache } from "./head-cache.ts";
-import type { Asked, InFlightRequest } from "./in-flight-request.ts";
+import type { InFlightRequest } from "./in-flight-request.ts";
 import { createPermanentCache } from "./permanent-cache.ts";
 
 export type Cache = {
@@ -15,7 +15,7 @@ export type Cache = {
    * Gives `settle` the answer to a call: before it returns where it is remembered, else from a validator, which is asked
    * once for all who ask the same meanwhile. Never throws; a stream has to be started or aborted.
    */
-  submit(call: CallToForward, options: CacheOptions, settle: (answer: Asked) => void): void;
+  submit(call: CallToForward, options: CacheOptions, settle: (answer: UpstreamResult) => void): void;
   stats(): CacheStats;
   stop(): void;
 };
@@ -128,7 +128,12 @@ export function createCache({
   /** Keeps an answer where it belongs now: the head may have moved since `shelf` was the one for it. */
   function keep(
     call: CallToForward,
-    { hash, shelf, answer, isWanted }: { hash: number; shelf: AnswerCache; answer: Asked; isWanted: boolean },
+    {
+      hash,
+      shelf,
+      answer,
+      isWanted,
+    }: { hash: number; shelf: AnswerCache; answer: UpstreamResult; isWanted: boolean },
   ): void {
     const head = upstream.head();
     if (head === undefined || !isCacheable(answer, call, head)) return;
@@ -164,7 +169,7 @@ export function createCache({
       else wait(other, share);
     });
 
-    function share(shared: Asked): void {
+    function share(shared: UpstreamResult): void {
       // That another key has too many calls on their way is nothing to this one.
       if (shared !== "crowded" && (typeof shared === "string" || !isStreamed(shared))) settle(shared);
       else upstream.submit(call, withTimeLeft(), settle);
@@ -202,17 +207,17 @@ export function createCache({
   }
 }
 
-function isFailure(answer: Asked): boolean {
+function isFailure(answer: UpstreamResult): boolean {
   return answer === "unavailable" || answer === "crowded";
 }
 
-function wait(asking: InFlightRequest, waiter: (answer: Asked) => void): void {
+function wait(asking: InFlightRequest, waiter: (answer: UpstreamResult) => void): void {
   if (asking.waiters === undefined) asking.waiters = [waiter];
   else asking.waiters.push(waiter);
 }
 
 type AskOptions = CacheOptions & { timeoutMs?: number };
-type Settle = (answer: Asked) => void;
+type Settle = (answer: UpstreamResult) => void;
 
 function newCounts() {
   return { hits: 0, misses: 0, joins: 0 };

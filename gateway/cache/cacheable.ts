@@ -1,8 +1,12 @@
 import type { CallToForward } from "../methods/call.ts";
 import { shownBlock } from "../methods/shown-block.ts";
-import { isStreamed, usualBeforeId, type WholeAnswer } from "../upstream/pool/pool-answer.ts";
 import type { AnnouncedHead } from "../upstream/upstream.ts";
-import type { Asked } from "./in-flight-request.ts";
+import {
+  isStreamed,
+  type UpstreamResult,
+  usualBeforeId,
+  type WholeAnswer,
+} from "../upstream/upstream-result.ts";
 
 const resultStart = ',"result":';
 /** A revert (EIP-140) at a fixed block comes again; no other error says so of itself. Besu, geth and anvil write 3. */
@@ -13,7 +17,7 @@ const revertStart = ',"error":{"code":3,';
  * "not yet". What tells its block is of one that is announced: a transaction that still waits tells none.
  */
 export function isCacheable(
-  answer: Asked,
+  answer: UpstreamResult,
   { rule, about }: CallToForward,
   head: AnnouncedHead,
 ): answer is WholeAnswer {

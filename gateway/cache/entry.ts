@@ -1,4 +1,4 @@
-import type { WholeAnswer } from "../upstream/validator-pool.ts";
+import type { WholeAnswer } from "../upstream/upstream-result.ts";
 import { type CacheKey, isSameKey } from "./cache-key.ts";
 import type { InFlightTable } from "./in-flight-request.ts";
 

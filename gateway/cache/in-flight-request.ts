@@ -1,12 +1,10 @@
-import type { StreamedAnswer, Unanswered, WholeAnswer } from "../upstream/validator-pool.ts";
+import type { UpstreamResult } from "../upstream/upstream-result.ts";
 import { type CacheKey, isSameKey } from "./cache-key.ts";
-
-export type Asked = WholeAnswer | StreamedAnswer | Unanswered;
 
 /** A question that a validator is being asked, and those who wait for the same answer: mostly nobody. */
 export type InFlightRequest = CacheKey & {
   readonly hash: number;
-  waiters: ((answer: Asked) => void)[] | undefined;
+  waiters: ((answer: UpstreamResult) => void)[] | undefined;
   /** Another one in the same place. */
   next: InFlightRequest | undefined;
 };

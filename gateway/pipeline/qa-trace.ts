@@ -1,7 +1,7 @@
 import type { Source } from "../cache/cache.ts";
 import type { Answer } from "../json-rpc/answer.ts";
 import type { Refusal } from "../json-rpc/refusal.ts";
-import type { StreamedAnswer } from "../upstream/validator-pool.ts";
+import type { StreamedAnswer } from "../upstream/upstream-result.ts";
 
 export type QaTrace = ReturnType<typeof createQaTrace>;
 

@@ -1,10 +1,9 @@
 import type { Cache, CacheOptions } from "../cache/cache.ts";
-import type { Asked } from "../cache/in-flight-request.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
 import { classifyResponse } from "../upstream/pool/classify-response.ts";
-import { isStreamed } from "../upstream/pool/pool-answer.ts";
+import { isStreamed, type UpstreamResult } from "../upstream/upstream-result.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 
 export type CheckTraceGas = (call: CallToForward, options: CacheOptions) => Promise<Refusal | undefined>;
@@ -84,7 +83,7 @@ export function createTraceGas({
   };
 }
 
-function resultOf(answer: Asked): unknown {
+function resultOf(answer: UpstreamResult): unknown {
   if (typeof answer === "string" || isStreamed(answer)) return undefined;
   const { kind } = classifyResponse(answer);
   if (kind !== "value") return kind === "null" ? null : undefined;

@@ -1,12 +1,12 @@
 import type { CallToForward } from "../methods/call.ts";
-import { isStreamed } from "../upstream/pool/pool-answer.ts";
-import type {
-  Settle,
-  StreamedAnswer,
-  SubmitOptions,
-  Unanswered,
-  ValidatorPool,
-} from "../upstream/validator-pool.ts";
+import {
+  type CallOptions,
+  isStreamed,
+  type Settle,
+  type StreamedAnswer,
+  type Unanswered,
+} from "../upstream/upstream-result.ts";
+import type { ValidatorPool } from "../upstream/validator-pool.ts";
 import { callFingerprint } from "./call-fingerprint.ts";
 import type { DeadlyCalls } from "./deadly-calls.ts";
 import type { TraceSettings } from "./trace-settings.ts";
@@ -25,7 +25,7 @@ type Waiting = {
   call: CallToForward;
   fingerprint: string;
   keyId: string;
-  options: SubmitOptions;
+  options: CallOptions;
   deadlineMs: number;
   /** How often it was put to a validator that it did not reach. */
   unsent: number;
@@ -60,7 +60,7 @@ export function createRunTraces({
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function submit(call: CallToForward, options: SubmitOptions & { group: string }, settle: Settle): void {
+  function submit(call: CallToForward, options: CallOptions & { group: string }, settle: Settle): void {
     const { group: keyId, timeoutMs = call.rule.timeoutMs } = options;
     const refused = whyNot(call, keyId);
     const queue = queues.get(keyId) ?? [];

@@ -3,10 +3,14 @@ import { shownBlock } from "../methods/shown-block.ts";
 import type { HeadTracker } from "./head/head-tracker.ts";
 import { classifyResponse } from "./pool/classify-response.ts";
 import { saysUnknownBlock } from "./pool/must-exist.ts";
-import { isStreamed, type WholeAnswer } from "./pool/pool-answer.ts";
-import type { Settle, SubmitOptions, ValidatorPool } from "./validator-pool.ts";
-
-type Asked = Parameters<Settle>[0];
+import {
+  type CallOptions,
+  isStreamed,
+  type Settle,
+  type UpstreamResult,
+  type WholeAnswer,
+} from "./upstream-result.ts";
+import type { ValidatorPool } from "./validator-pool.ts";
 
 /** How long a question about a block above the head waits for its announcement. */
 const reachMsMax = 500;
@@ -29,7 +33,7 @@ export function createHeadGate({
   }
 
   /** Nearly all that is shown is announced: only what is not costs a promise. */
-  function isDoubtful(answer: Asked, call: CallToForward): boolean {
+  function isDoubtful(answer: UpstreamResult, call: CallToForward): boolean {
     return isOfUnknownHash(answer, call) || isAbove(shownIn(answer, call));
   }
 
@@ -38,11 +42,15 @@ export function createHeadGate({
     return shown !== undefined && announced !== undefined && shown > Number(announced);
   }
 
-  async function hold(first: Asked, call: CallToForward, options: SubmitOptions): Promise<Asked> {
+  async function hold(
+    first: UpstreamResult,
+    call: CallToForward,
+    options: CallOptions,
+  ): Promise<UpstreamResult> {
     let answer = first;
     const next = (head.announced()?.number ?? 0n) + 1n;
     if (isOfUnknownHash(answer, call) && (await waitFor(next, reachMsMax))) {
-      answer = await new Promise<Asked>((resolve) => pool.submit(call, options, resolve));
+      answer = await new Promise<UpstreamResult>((resolve) => pool.submit(call, options, resolve));
     }
     const shown = shownIn(answer, call);
     if (isAbove(shown)) await waitFor(BigInt(shown), shownMsMax);
@@ -65,7 +73,7 @@ export function createHeadGate({
     },
 
     /** Asks such a call: its answer is held back until its block is announced, a hash that nobody knew asked for again. */
-    submit(call: CallToForward, options: SubmitOptions, settle: Settle): void {
+    submit(call: CallToForward, options: CallOptions, settle: Settle): void {
       pool.submit(call, options, (answer) => {
         if (isDoubtful(answer, call)) void hold(answer, call, options).then(settle);
         else settle(answer);
@@ -74,7 +82,7 @@ export function createHeadGate({
   };
 }
 
-function shownIn(answer: Asked, { rule }: CallToForward): number | undefined {
+function shownIn(answer: UpstreamResult, { rule }: CallToForward): number | undefined {
   return typeof answer === "string" || isStreamed(answer) ? undefined : shownBlock(answer, rule);
 }
 
@@ -82,7 +90,7 @@ function shownIn(answer: Asked, { rule }: CallToForward): number | undefined {
  * Nobody has the block with the hash that the call names: it may be above the head. A `null` says so only where the
  * result is the block itself; otherwise the block may be there without what was asked for.
  */
-function isOfUnknownHash(answer: Asked, { rule, about }: CallToForward): answer is WholeAnswer {
+function isOfUnknownHash(answer: UpstreamResult, { rule, about }: CallToForward): answer is WholeAnswer {
   if (about !== "fixed" || rule.block === undefined) return false;
   if (typeof answer === "string" || isStreamed(answer)) return false;
   const verdict = classifyResponse(answer);

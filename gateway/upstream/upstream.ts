@@ -11,14 +11,14 @@ import { differencesIn } from "./differences-in.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
-import { ownWholeAnswer } from "./pool/pool-answer.ts";
 import {
-  createValidatorPool,
+  type CallOptions,
+  ownWholeAnswer,
   type Settle,
-  type StreamedAnswer,
-  type Unanswered,
+  type UpstreamResult,
   type WholeAnswer,
-} from "./validator-pool.ts";
+} from "./upstream-result.ts";
+import { createValidatorPool } from "./validator-pool.ts";
 
 export type Upstream = {
   /**
@@ -26,9 +26,9 @@ export type Upstream = {
    * that knows a later block than the announced one waits a moment for that. Never throws. With `mayStream` a long
    * answer comes as a stream, which has to be started or aborted.
    */
-  ask(call: CallToForward, options: AskOptions): Promise<WholeAnswer | StreamedAnswer | Unanswered>;
+  ask(call: CallToForward, options: CallOptions): Promise<UpstreamResult>;
   /** The same for the many: `settle` is called once, perhaps before this returns, and must not throw. */
-  submit(call: CallToForward, options: AskOptions, settle: Settle): void;
+  submit(call: CallToForward, options: CallOptions, settle: Settle): void;
   /** The announced head, ready to be put into calls and answers; undefined while no validator tells one. */
   head(): AnnouncedHead | undefined;
   /** Resolves when a number a little above the head is announced, or when waiting for it is over. */
@@ -58,14 +58,6 @@ export type AnnouncedHead = {
   numberText: string;
   /** What `eth_blockNumber` is answered. */
   blockNumber: WholeAnswer;
-};
-
-/** `group` is whose call it is, the key's id: what waits for one key is bounded. */
-export type AskOptions = {
-  group: string;
-  mayStream: boolean;
-  /** What is left of the method's time. */
-  timeoutMs?: number;
 };
 
 /** The validators behind one door: the head says which of them count, the pool asks them. */
@@ -151,7 +143,7 @@ export function createUpstream({
     return announced?.blockNumber ?? "unavailable";
   }
 
-  function submit(call: CallToForward, options: AskOptions, settle: Settle): void {
+  function submit(call: CallToForward, options: CallOptions, settle: Settle): void {
     if (call.rule.name === "eth_blockNumber") void answerBlockNumber(call).then(settle);
     else if (call.rule.trace !== undefined) traces.submit(call, options, settle);
     else if (headGate.concerns(call)) headGate.submit(call, options, settle);

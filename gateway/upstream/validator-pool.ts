@@ -13,33 +13,18 @@ import { slowLane } from "./pool/lanes.ts";
 import { createNullVerification } from "./pool/null-verification.ts";
 import { createVerificationBudget } from "./pool/null-verification-budget.ts";
 import { createPinger } from "./pool/pinger.ts";
-import type { StreamedAnswer, WholeAnswer } from "./pool/pool-answer.ts";
 import { registerPoolMetrics } from "./pool/pool-metrics.ts";
 import type { PoolSettings } from "./pool/pool-settings.ts";
 import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
 import { pendingCountSender } from "./pool/read-transaction.ts";
 import { createSends } from "./pool/sends.ts";
 import { createSweep } from "./pool/sweep.ts";
-import { createPlans, createUpstreamCall, type Unmet } from "./pool/upstream-call.ts";
+import { createPlans, createUpstreamCall } from "./pool/upstream-call.ts";
 import { createValidator, openConnection, targetOf, type Validator } from "./pool/validator.ts";
+import type { CallOptions, Settle } from "./upstream-result.ts";
 
-export type SubmitOptions = {
-  /** Whose call it is (the key's id): one key's calls are bounded. */
-  group?: string;
-  mayStream?: boolean;
-  /** What is left of the method's time. */
-  timeoutMs?: number;
-  /** The index of the one validator that gets the call, once. */
-  target?: number;
-};
-
-/**
- * Why there is no answer: see `Unmet`. "unsent" also says it of a transaction that has reached no validator. "deadly": it has
- * ended a validator before. "struck": other calls of its key have. "spared": too few validators are healthy to run a
- * trace. "busy": other traces ran all the time.
- */
-export type Unanswered = Unmet | "deadly" | "struck" | "spared" | "busy";
-export type Settle = (answer: WholeAnswer | StreamedAnswer | Unanswered) => void;
+/** What the pool has to know of a call. `target` is the index of the one validator that gets it, once. */
+export type PoolCallOptions = Partial<CallOptions> & { target?: number };
 
 export type ValidatorPool = {
   /**
@@ -48,7 +33,7 @@ export type ValidatorPool = {
    * stream, which has to be started or aborted. A promise a call, and what awaits it, would cost as much as everything
    * else that the pool does for it.
    */
-  submit(call: CallToForward, options: SubmitOptions, settle: Settle): void;
+  submit(call: CallToForward, options: PoolCallOptions, settle: Settle): void;
   status(): PoolStatus;
   /**
    * Which of them may get a call of the slow lane, best first: neither taken out nor, as long as others are not, silent or
@@ -65,8 +50,6 @@ export type ValidatorPool = {
 
 /** `url` without credentials. */
 export type HealthyValidator = { index: number; url: string };
-
-export type { PoolHead, PoolStatus, StreamedAnswer, WholeAnswer };
 
 /** Bits of one number tell which validators a call was put to. */
 export const validatorsMax = 30;
@@ -161,7 +144,7 @@ export function createValidatorPool({
 
   function submit(
     { kind, rule, paramsText }: CallToForward,
-    { group, timeoutMs = rule.timeoutMs, mayStream = false, target }: SubmitOptions,
+    { group, timeoutMs = rule.timeoutMs, mayStream = false, target }: PoolCallOptions,
     settle: Settle,
   ): void {
     const deadlineMs = now() + timeoutMs;

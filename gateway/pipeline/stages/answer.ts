@@ -5,7 +5,7 @@ import type { Answer, ByteText } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";
 import type { Reply, StreamedBody } from "../../server/exchange.ts";
-import type { StreamedAnswer } from "../../upstream/validator-pool.ts";
+import type { StreamedAnswer } from "../../upstream/upstream-result.ts";
 
 const json = "application/json";
 

@@ -1,13 +1,12 @@
 import { type AnswerBudget, type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-budget.ts";
 import { boundRefusals, unmetRefusals } from "../../answer-budget/bound-refusals.ts";
 import type { Cache, CacheOptions, Source } from "../../cache/cache.ts";
-import type { Asked } from "../../cache/in-flight-request.ts";
 import type { Answer } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";
 import type { CheckTraceGas } from "../../traces/create-trace-gas.ts";
 import type { DeadlyCalls } from "../../traces/deadly-calls.ts";
-import type { StreamedAnswer, Unanswered } from "../../upstream/validator-pool.ts";
+import type { StreamedAnswer, Unanswered, UpstreamResult } from "../../upstream/upstream-result.ts";
 import type { OwnCall } from "../own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";
 
@@ -93,7 +92,7 @@ function carryOut(
   call: Call,
   index: number,
   { cache, reach, options, answerOurselves, trace, deadly, checkTraceGas }: ForwardDependencies,
-  settle: (asked: Asked | Answer | Refusal) => void,
+  settle: (asked: UpstreamResult | Answer | Refusal) => void,
 ): void {
   if (call.kind === "refused") {
     settle(call.refusal);

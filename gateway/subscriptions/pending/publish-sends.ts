@@ -1,5 +1,5 @@
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { Settle } from "../../upstream/validator-pool.ts";
+import type { Settle } from "../../upstream/upstream-result.ts";
 import type { PendingTransactions } from "./pending-transactions.ts";
 
 /** Lets everybody hear of the transactions that validators take through this gateway. */

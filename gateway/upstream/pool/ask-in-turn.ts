@@ -1,8 +1,8 @@
+import { isStreamed, type Unanswered, type UpstreamResult, type WholeAnswer } from "../upstream-result.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { VerificationBudget } from "./null-verification-budget.ts";
-import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
-import { type AskOutcome, createUpstreamCall, type MethodPlan, type Unmet } from "./upstream-call.ts";
+import { createUpstreamCall, type MethodPlan } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
 export type AskInTurn = ReturnType<typeof createAskInTurn>;
@@ -54,7 +54,7 @@ export function createAskInTurn({
       askedMax: number;
       knows: (answer: WholeAnswer, lastValidator: number) => boolean;
       /** Undefined where nobody who has the head knows, or may be asked; then `unmet` says why the last one gave no answer. */
-      done: (answer: WholeAnswer | undefined, unmet?: Unmet) => void;
+      done: (answer: WholeAnswer | undefined, unmet?: Unanswered) => void;
     },
   ): void {
     let asked = excluded;
@@ -77,7 +77,7 @@ export function createAskInTurn({
       dispatcher.submit(call);
     }
 
-    function settled(outcome: AskOutcome, { lastValidator }: { lastValidator: number }): void {
+    function settled(outcome: UpstreamResult, { lastValidator }: { lastValidator: number }): void {
       if (typeof outcome === "string") done(undefined, outcome);
       else if (isStreamed(outcome)) done(undefined);
       else if (knows(outcome, lastValidator)) done(outcome);

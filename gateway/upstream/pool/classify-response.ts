@@ -1,4 +1,4 @@
-import type { WholeAnswer } from "./pool-answer.ts";
+import type { WholeAnswer } from "../upstream-result.ts";
 
 export type ResponseClass =
   | { kind: "value" }

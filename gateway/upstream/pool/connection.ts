@@ -1,7 +1,7 @@
 import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
 import { joinChunks } from "../../json-rpc/scan-source.ts";
 import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
-import type { StreamedAnswer } from "./pool-answer.ts";
+import type { StreamedAnswer } from "../upstream-result.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { loadView } from "../../json-rpc/scan-source.ts";
 import { failed, skipValue } from "../../json-rpc/scan-value.ts";
-import { usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
+import { usualBeforeId, type WholeAnswer } from "../upstream-result.ts";
 
 /** Ids of an array's calls are their places, from 1. So the text around them is made once. */
 const idsMax = 1000;

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { readAnswer } from "../../json-rpc/read-answer.ts";
-import type { WholeAnswer } from "./pool-answer.ts";
+import type { WholeAnswer } from "../upstream-result.ts";
 
 /**
  * The answers of an array by their ids, 1 to `count`, whatever their order, spacing and members. What is missing, there

@@ -287,6 +287,7 @@ export function createDispatcher({
         lanes[request.lane]?.latency.add(nowMs - request.sentAtMs);
         const [call] = request.calls;
         if (call?.counted !== undefined) noteAnswerLength(call.counted, call.plan.rule.name, longAnswerChars);
+        answer.validator = validator.label;
         if (call !== undefined) failover.finish(call, answer);
       },
       streamEnded: (connection, request) => landed(connection, request, () => {}),

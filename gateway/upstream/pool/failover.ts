@@ -1,9 +1,9 @@
+import { isStreamed, type UpstreamResult } from "../upstream-result.ts";
 import { isPlainResult } from "./classify-response.ts";
 import type { FailureReason, UpstreamRequest } from "./connection.ts";
 import { type Lane, lightLane, slowLane } from "./lanes.ts";
-import { isStreamed } from "./pool-answer.ts";
 import type { PoolSettings } from "./pool-settings.ts";
-import type { AskOutcome, UpstreamCall } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
 export type Failover = ReturnType<typeof createFailover>;
@@ -23,7 +23,7 @@ export function createFailover({
   now: () => number;
 }) {
   /** Settles a call, once. */
-  function finish(call: UpstreamCall, outcome: AskOutcome): void {
+  function finish(call: UpstreamCall, outcome: UpstreamResult): void {
     if (call.settled) return;
     call.settled = true;
     if (call.counted !== undefined) call.counted.underWay -= 1;
@@ -33,7 +33,7 @@ export function createFailover({
   }
 
   /** If each call of an array that was refused is good alone, it was the validator that refused them together. */
-  function findCulprit({ refusal }: UpstreamCall, outcome: AskOutcome): void {
+  function findCulprit({ refusal }: UpstreamCall, outcome: UpstreamResult): void {
     if (refusal === undefined) return;
     const isGood = typeof outcome !== "string" && !isStreamed(outcome) && isPlainResult(outcome);
     refusal.left -= 1;
@@ -44,7 +44,7 @@ export function createFailover({
   }
 
   /** Where another validator's answer is not too long, the long one was no answer. */
-  function blameTooLarge({ tooLargeFrom, lastValidator }: UpstreamCall, outcome: AskOutcome): void {
+  function blameTooLarge({ tooLargeFrom, lastValidator }: UpstreamCall, outcome: UpstreamResult): void {
     if (typeof outcome === "string" || lastValidator === tooLargeFrom) return;
     validators[tooLargeFrom]?.health.failed("too_large", now());
   }

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
+import type { WholeAnswer } from "../upstream-result.ts";
 import type { FailureReason, UpstreamRequest } from "./connection.ts";
 import { type Failover, mayBeItsEnd } from "./failover.ts";
 import { longAnswerChars, noteAnswerLength, noteCallMs } from "./group-counts.ts";
 import { type Lane, slowLane } from "./lanes.ts";
-import type { WholeAnswer } from "./pool-answer.ts";
 import { readResponse } from "./read-outcome.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";

@@ -1,11 +1,11 @@
+import { isStreamed, type UpstreamResult, type WholeAnswer } from "../upstream-result.ts";
 import type { AskInTurn } from "./ask-in-turn.ts";
 import type { PoolHead } from "./choose.ts";
 import { classifyResponse, isValue, type ResponseClass } from "./classify-response.ts";
 import { lightLane, slowLane } from "./lanes.ts";
 import { blockMustExist, saysUnknownBlock } from "./must-exist.ts";
-import { isStreamed, type WholeAnswer } from "./pool-answer.ts";
 import type { PoolSettings } from "./pool-settings.ts";
-import type { AskOutcome, UpstreamCall } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
 /** A block that must exist and that one validator does not have is asked of so many others. */
@@ -63,7 +63,7 @@ export function createNullVerification({
   function checkInternal(
     answer: WholeAnswer,
     call: UpstreamCall,
-    deliver: (answer: AskOutcome) => void,
+    deliver: (answer: UpstreamResult) => void,
   ): void {
     count("internal_error", call.lastValidator);
     // As one that was lost once: if it ends the second validator, it is put to no third.
@@ -109,7 +109,7 @@ export function createNullVerification({
   }
 
   /** Settles a call: at once where there is no doubt, as nearly always. */
-  return function makeSure(outcome: AskOutcome, call: UpstreamCall): void {
+  return function makeSure(outcome: UpstreamResult, call: UpstreamCall): void {
     const { deliver = ignore } = call;
     // Nothing is looked up and nothing is made for an answer that is a value.
     if (typeof outcome === "string" || isStreamed(outcome) || isValue(outcome)) deliver(outcome);

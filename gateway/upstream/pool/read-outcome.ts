@@ -1,6 +1,6 @@
+import type { WholeAnswer } from "../upstream-result.ts";
 import { cutArray, cutLone } from "./cut-answers.ts";
 import { cutArrayCarefully, cutLoneCarefully, cutLoneError } from "./cut-carefully.ts";
-import type { WholeAnswer } from "./pool-answer.ts";
 
 /** What one HTTP answer is to the calls that it was asked for. */
 export type ReadResponse =

@@ -1,15 +1,15 @@
 import { LRUCache } from "lru-cache";
 import type { CallToForward } from "../../methods/call.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
+import { isStreamed, ownWholeAnswer, type UpstreamResult, type WholeAnswer } from "../upstream-result.ts";
 import type { AskInTurn } from "./ask-in-turn.ts";
 import { type PoolHead, tierOf } from "./choose.ts";
 import { classifyResponse } from "./classify-response.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { isStreamed, ownWholeAnswer, type WholeAnswer } from "./pool-answer.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { rendezvousScore } from "./rendezvous.ts";
 import { createTurns } from "./turns.ts";
-import { type AskOutcome, type createPlans, createUpstreamCall, type UpstreamCall } from "./upstream-call.ts";
+import { type createPlans, createUpstreamCall, type UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
 /** Whose call it is, and until when it may be answered. */
@@ -82,7 +82,7 @@ export function createSends({
     validator: Validator,
     question: { rule: MethodRule; paramsText: string; deadlineMs: number; group?: string | undefined },
     { alone }: { alone: boolean },
-  ): Promise<{ outcome: AskOutcome; call: UpstreamCall }> {
+  ): Promise<{ outcome: UpstreamResult; call: UpstreamCall }> {
     return new Promise((resolve) => {
       dispatcher.submit(
         createUpstreamCall({

@@ -1,5 +1,5 @@
 import type { HttpConnection } from "../http/http-connection.ts";
-import { type StreamedAnswer, type StreamReader, usualBeforeId } from "./pool-answer.ts";
+import { type StreamedAnswer, type StreamReader, usualBeforeId } from "../upstream-result.ts";
 
 export type StreamRelay = ReturnType<typeof createStreamRelay>;
 
@@ -44,6 +44,7 @@ export function createStreamRelay({
   const answer: StreamedAnswer = {
     beforeId,
     afterId,
+    validator: "",
     start(newReader) {
       reader = newReader;
       movedAtMs = now();

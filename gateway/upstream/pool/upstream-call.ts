@@ -1,7 +1,7 @@
 import type { ByteText } from "../../json-rpc/answer.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
+import { type UpstreamResult, usualBeforeId, type WholeAnswer } from "../upstream-result.ts";
 import type { GroupCount } from "./group-counts.ts";
-import { type StreamedAnswer, usualBeforeId, type WholeAnswer } from "./pool-answer.ts";
 
 export const laneNames = ["light", "call", "slow"] as const;
 
@@ -15,9 +15,9 @@ export type UpstreamCall = {
   readonly group: string | undefined;
   readonly mayStream: boolean;
   /** One function for all calls of a kind: what is of this call stands in `ask`, so that no closure is made for it. */
-  readonly settle: (answer: AskOutcome, call: UpstreamCall) => void;
+  readonly settle: (answer: UpstreamResult, call: UpstreamCall) => void;
   /** Who asked, where `settle` has to be told. */
-  readonly deliver: ((answer: AskOutcome) => void) | undefined;
+  readonly deliver: ((answer: UpstreamResult) => void) | undefined;
   /** Monotonic. */
   readonly deadlineMs: number;
   settled: boolean;
@@ -58,20 +58,6 @@ export type UpstreamCall = {
   /** A validator may have carried it out. */
   mayHaveArrived: boolean;
 };
-
-/**
-/**
- * Why there is no answer:
- * - "unavailable": no validator answered, or too many calls wait;
- * - "crowded": its key has as many calls on their way as it may have;
- * - "lost": the validator ended or went silent while it ran the call, which is put to no other;
- * - "overdue": a call of the slow lane was still running at the end of its time;
- * - "unsent": one of that lane that was meant for one validator has not reached it;
- * - "too_large": the answer is longer than one may be that is held as a whole;
- * - "no_room": too much is held of answers that are on their way at the moment.
- */
-export type Unmet = "unavailable" | "crowded" | "unsent" | "lost" | "overdue" | "too_large" | "no_room";
-export type AskOutcome = WholeAnswer | StreamedAnswer | Unmet;
 
 /** An array that was refused whole. `left` calls of it are being asked again, each alone. */
 export type ArrayRefusal = { validatorIndex: number; left: number; hasCulprit: boolean };

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import t from "tap";
-import type { StreamedAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
+import type { StreamedAnswer } from "../../../gateway/upstream/upstream-result.ts";
 import { cutFrom, errorAnswer, result, settled, startCache } from "./scripted-upstream.ts";
 
 const address = `0x${"ab".repeat(20)}`;
@@ -194,6 +194,7 @@ t.test("a stream has one reader: those who waited for it ask for themselves", as
   const stream: StreamedAnswer = {
     beforeId: "",
     afterId: Buffer.alloc(0),
+    validator: "",
     start() {},
     pause() {},
     resume() {},

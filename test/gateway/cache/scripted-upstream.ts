@@ -1,10 +1,14 @@
 import { type CacheOptions, createCache, type Source } from "../../../gateway/cache/cache.ts";
-import type { Asked } from "../../../gateway/cache/in-flight-request.ts";
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { atHead } from "../../../gateway/pipeline/stages/at-head.ts";
-import { ownWholeAnswer, type WholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
-import type { AnnouncedHead, AskOptions, Upstream } from "../../../gateway/upstream/upstream.ts";
+import type { AnnouncedHead, Upstream } from "../../../gateway/upstream/upstream.ts";
+import {
+  type CallOptions,
+  ownWholeAnswer,
+  type UpstreamResult,
+  type WholeAnswer,
+} from "../../../gateway/upstream/upstream-result.ts";
 
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 
@@ -20,7 +24,7 @@ export function startCache({
   let nowMs = 0;
   const headListeners: (() => void)[] = [];
   const epochListeners: (() => void)[] = [];
-  const asked: { call: CallToForward; options: AskOptions; answer: (answer: Asked) => void }[] = [];
+  const asked: { call: CallToForward; options: CallOptions; answer: (answer: UpstreamResult) => void }[] = [];
 
   const upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch"> = {
     head: () => head,
@@ -70,7 +74,7 @@ export function startCache({
         told.source = source;
       };
       let isThere = false;
-      const answer = new Promise<Asked>((resolve) => {
+      const answer = new Promise<UpstreamResult>((resolve) => {
         const options = { group: "k", mayStream: true, head, isFresh: false, note, ...changes };
         cache.submit(call, options, (given) => {
           isThere = true;
@@ -80,7 +84,7 @@ export function startCache({
       return { source: told.source, answer, isThere };
     },
     /** Answers the oldest question and lets everybody hear of it. */
-    async reply(answer: Asked): Promise<void> {
+    async reply(answer: UpstreamResult): Promise<void> {
       const first = asked.shift();
       if (first === undefined) throw new Error("nothing was asked");
       first.answer(answer);

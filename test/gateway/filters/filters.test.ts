@@ -9,7 +9,7 @@ import { createRecentBlocks } from "../../../gateway/filters/recent-blocks.ts";
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { createPendingTransactions } from "../../../gateway/subscriptions/pending/pending-transactions.ts";
-import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
+import { ownWholeAnswer } from "../../../gateway/upstream/upstream-result.ts";
 import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import {
   addressOf,

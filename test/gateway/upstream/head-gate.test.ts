@@ -2,8 +2,7 @@ import t from "tap";
 import type { About, CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { createHeadGate } from "../../../gateway/upstream/head-gate.ts";
-import { ownWholeAnswer } from "../../../gateway/upstream/pool/pool-answer.ts";
-import type { StreamedAnswer, Unanswered, WholeAnswer } from "../../../gateway/upstream/validator-pool.ts";
+import { ownWholeAnswer, type UpstreamResult } from "../../../gateway/upstream/upstream-result.ts";
 
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 const hash = `0x${"11".repeat(32)}`;
@@ -43,7 +42,7 @@ function startAhead({
     },
   });
   const submit = (asked: CallToForward) =>
-    new Promise<WholeAnswer | StreamedAnswer | Unanswered>((settle) => ahead.submit(asked, options, settle));
+    new Promise<UpstreamResult>((settle) => ahead.submit(asked, options, settle));
   return { ahead, submit, waits, looks: () => looks, asks: () => asks };
 }
 

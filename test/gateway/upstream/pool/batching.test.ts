@@ -1,5 +1,5 @@
 import t from "tap";
-import { isStreamed } from "../../../../gateway/upstream/pool/pool-answer.ts";
+import { isStreamed } from "../../../../gateway/upstream/upstream-result.ts";
 import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { answering, callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 

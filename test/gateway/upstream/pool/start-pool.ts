@@ -5,14 +5,10 @@ import type { Test } from "tap";
 import type { z } from "zod";
 import type { CallToForward } from "../../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
-import { isStreamed } from "../../../../gateway/upstream/pool/pool-answer.ts";
+import type { PoolHead } from "../../../../gateway/upstream/pool/choose.ts";
 import { poolSettingsSchema } from "../../../../gateway/upstream/pool/pool-settings.ts";
-import {
-  createValidatorPool,
-  type PoolHead,
-  type Settle,
-  type SubmitOptions,
-} from "../../../../gateway/upstream/validator-pool.ts";
+import { isStreamed, type UpstreamResult } from "../../../../gateway/upstream/upstream-result.ts";
+import { createValidatorPool, type PoolCallOptions } from "../../../../gateway/upstream/validator-pool.ts";
 import { network } from "../../../../lib/network.ts";
 import type { StubAnswer } from "../../../fakes/stub-validator.ts";
 
@@ -41,12 +37,16 @@ export function startPool(
     logger: pino({ level: "silent" }),
   });
   t.teardown(() => pool.stop());
-  const ask = (call: CallToForward, options: SubmitOptions = {}): Promise<Parameters<Settle>[0]> =>
+  const ask = (call: CallToForward, options: PoolCallOptions = {}): Promise<UpstreamResult> =>
     new Promise((resolve) => pool.submit(call, options, resolve));
   return {
     pool: { ...pool, ask },
     registry,
-    async ask(method: string, params: readonly unknown[] = [], options: SubmitOptions = {}): Promise<string> {
+    async ask(
+      method: string,
+      params: readonly unknown[] = [],
+      options: PoolCallOptions = {},
+    ): Promise<string> {
       const answer = await ask(callTo(method, params), options);
       if (typeof answer !== "string" && isStreamed(answer)) throw new Error("no stream was asked for");
       return typeof answer === "string" ? answer : `${answer.beforeId}7${answer.afterId}`;

@@ -1,4 +1,4 @@
-import type { SubmitOptions } from "../../../../gateway/upstream/validator-pool.ts";
+import type { PoolCallOptions } from "../../../../gateway/upstream/validator-pool.ts";
 
 export type Asked = { atMs: number; tookMs: number; text: string };
 
@@ -12,7 +12,7 @@ export async function steadyLoad({
   durationMs,
   isOver = () => false,
 }: {
-  ask: (index: number, options?: SubmitOptions) => Promise<string>;
+  ask: (index: number, options?: PoolCallOptions) => Promise<string>;
   callsPerSecond: number;
   durationMs: number;
   isOver?: () => boolean;

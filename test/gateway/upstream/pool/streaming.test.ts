@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import t from "tap";
-import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/pool/pool-answer.ts";
+import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/upstream-result.ts";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
