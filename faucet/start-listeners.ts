@@ -12,9 +12,9 @@ export async function startListeners({
 }: { config: FaucetConfig } & Pick<FaucetServerOptions, "takeClaim" | "admission" | "logger"> & {
     status: () => Promise<StatusView>;
   }) {
-  const { bodyBytesMax, requestTimeoutMs, limits, trustedProxies, host, port } = config;
+  const { bodyBytesMax, requestTimeoutMs, trustedProxies, host, port } = config;
   const scopes = createScopes({ clientAddress: createClientAddress({ trustedProxies }), limitAddress });
-  const common = { ...shared, bodyBytesMax, requestTimeoutMs, windowMs: limits.windowMs };
+  const common = { ...shared, bodyBytesMax, requestTimeoutMs };
   const inside = await startFaucetServer({
     ...common,
     ...config.private,

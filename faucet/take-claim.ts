@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import { errorTable } from "../lib/errors.ts";
+import { isRefusal, type Refusal, refusal } from "../lib/http-service/refusal.ts";
 import { isRedisFailure } from "../lib/redis/redis-failure.ts";
 import type { AllowlistStore } from "./allowlist/allowlist-store.ts";
 import type { WalletChain } from "./chain/wallet-chain.ts";
 import type { Admission, ClaimScope } from "./claims/admission.ts";
 import type { Attempts } from "./claims/attempts.ts";
 import type { FaucetMetrics } from "./metrics.ts";
-import { isRefusal, type Refusal, refusal } from "./refusal.ts";
 import { type Admitted, admit } from "./stages/admit.ts";
 import { checkFunds } from "./stages/check-funds.ts";
 import { createCheckRecipient } from "./stages/check-recipient.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { z } from "zod";
+import type { RateLimit } from "../../lib/http-service/rate-limit-fields.ts";
 import {
   faucetClaimKey,
   faucetIdempotencyKey,
@@ -25,16 +26,11 @@ export type ClaimLimits = {
 
 export type LimitName = "address" | "scope" | "all";
 
-/** How far a limit is used: claims that count in it, and the time until one less does. */
-export type Standing = { limit: number; used: number; resetMs: number };
-
-export type Standings = { address: Standing; scope: Standing };
-
 export type AdmitResult =
-  | { outcome: "accepted"; claim: Claim; standings: Standings }
-  | { outcome: "repeated"; claim: Claim; standings: Standings }
-  | { outcome: "limited"; limit: LimitName; waitMs: number; standings: Standings }
-  | { outcome: "reused" | "paused" | "starting" | "full" | "empty"; standings: Standings };
+  | { outcome: "accepted"; claim: Claim; limits: readonly RateLimit[] }
+  | { outcome: "repeated"; claim: Claim; limits: readonly RateLimit[] }
+  | { outcome: "limited"; limit: LimitName; waitMs: number; limits: readonly RateLimit[] }
+  | { outcome: "reused" | "paused" | "starting" | "full" | "empty"; limits: readonly RateLimit[] };
 
 /** In whose name a claim is made, beside its address: a client by its address, or a team of the gateway. */
 export type ClaimScope = { kind: "client" | "team"; name: string };
@@ -127,15 +123,19 @@ export function createAdmission({
         }),
       );
       const [outcome, detail, waitMs, ofAddress, ofScope] = answer;
-      const standings = {
-        address: { limit: limits.perAddress, used: ofAddress[0], resetMs: ofAddress[1] },
-        scope: { limit: perScope, used: ofScope[0], resetMs: ofScope[1] },
-      };
-      if (outcome === "limited") return { outcome, limit: limitNameSchema.parse(detail), waitMs, standings };
-      if (outcome !== "accepted" && outcome !== "repeated") return { outcome, standings };
+      const told = [
+        { name: "address", limit: limits.perAddress, used: ofAddress },
+        { name: scope.kind, limit: perScope, used: ofScope },
+      ].map(({ name, limit, used: [used, resetMs] }) => ({
+        ...{ name, limit, used, resetMs },
+        windowMs: limits.windowMs,
+      }));
+      if (outcome === "limited")
+        return { outcome, limit: limitNameSchema.parse(detail), waitMs, limits: told };
+      if (outcome !== "accepted" && outcome !== "repeated") return { outcome, limits: told };
       const claim = await find(outcome === "accepted" ? id : detail);
       if (claim === undefined) throw new Error(`the claim ${detail} is gone before its idempotency key`);
-      return { outcome, claim, standings };
+      return { outcome, claim, limits: told };
     },
 
     counts: () => countClaims({ redis, now }),
@@ -154,13 +154,13 @@ export async function countClaims({ redis, now }: { redis: Redis; now?: (() => n
 }
 
 const limitNameSchema = z.enum(["address", "scope", "all"]);
-const standingSchema = z.tuple([z.number(), z.number()]);
+const usedSchema = z.tuple([z.number(), z.number()]);
 const answerSchema = z.tuple([
   z.enum(["accepted", "repeated", "reused", "paused", "starting", "full", "empty", "limited"]),
   z.string(),
   z.number(),
-  standingSchema,
-  standingSchema,
+  usedSchema,
+  usedSchema,
 ]);
 
 function sha256(text: string): string {

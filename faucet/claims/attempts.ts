@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { faucetRefusalsKey } from "../../lib/redis/keys/faucet.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 import type { ClaimScope } from "./admission.ts";
 
 export type Attempts = ReturnType<typeof createAttempts>;

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { ClientAddress } from "../../lib/http-service/client-address.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { ClaimScope } from "../claims/admission.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 const teamPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 

@@ -1,6 +1,6 @@
 import type { ErrorCondition } from "../../lib/errors.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { Admission, AdmitResult, ClaimScope } from "../claims/admission.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 export type Admitted = Extract<AdmitResult, { outcome: "accepted" | "repeated" }>;
 
@@ -21,9 +21,9 @@ export async function admit({
   idempotencyKey: string | undefined;
 }): Promise<Admitted | Refusal> {
   const result = await admission.admit(claim);
-  const { standings } = result;
+  const { limits } = result;
   const refuse = (refused: ErrorCondition, detail: string, retryAfterMs?: number) =>
-    refusal(refused, detail, { standings, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+    refusal(refused, detail, { limits, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
   switch (result.outcome) {
     case "accepted":
     case "repeated":

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { WalletChain } from "../chain/wallet-chain.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 export type CheckRecipient = (address: string) => Promise<{ checked: boolean } | Refusal>;
 

@@ -1,5 +1,5 @@
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { AllowlistStore } from "../allowlist/allowlist-store.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /** What the allowlist gives an address, in wei. */
 export async function findEntry({

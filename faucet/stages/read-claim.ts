@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Refusal, refusal } from "../refusal.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 
 /** A claim's body, whose members are not looked at yet. */
 export type ClaimBody = { address: unknown; website: unknown };

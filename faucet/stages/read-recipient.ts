@@ -1,5 +1,5 @@
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { readAddress } from "../allowlist/claim-address.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /** Who is to be paid: an address with its checksum. */
 export function readRecipient(address: unknown): { address: string } | Refusal {

@@ -1,5 +1,5 @@
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { FaucetMetrics } from "../metrics.ts";
-import { type Refusal, refusal } from "../refusal.ts";
 
 /**
  * The honeypot: a person does not see the field `website`, a script fills it in. The answer does not tell what gave it

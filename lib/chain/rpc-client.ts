@@ -72,9 +72,11 @@ export function createRpcClient({
       const id = lastId;
       const { json, ofGateway } = await post({ jsonrpc: "2.0", id, method, params });
       const parsed = answerSchema.safeParse(json);
-      // An error without an id is about the one call that was sent: whoever refused it did not read so far.
-      const isAbout = parsed.data?.id === id || (parsed.data?.id === null && parsed.data.error !== undefined);
-      return toAnswer(isAbout ? parsed.data : undefined, { ofGateway });
+      const answer = parsed.data;
+      if (answer?.id === id) return toAnswer(answer, { ofGateway });
+      // Whoever refuses a call without its id did not read so far: that tells nothing of the call.
+      const isUnread = answer?.id === null && answer.error !== undefined;
+      return toAnswer(isUnread ? answer : undefined, { ofGateway: true });
     },
 
     /** Several calls in arrays; the answers in the calls' order. */

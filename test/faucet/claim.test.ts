@@ -98,7 +98,7 @@ t.test("refusals touch no limit and no wallet, and say what is wrong", async (t)
   );
   const pointer = "/address";
   const cases: [unknown, number, string, object][] = [
-    ["{", 400, "invalid_request", { detail: "The body is no JSON text" }],
+    ["{", 400, "invalid_request", { detail: "The body is not valid JSON" }],
     ["[]", 400, "invalid_request", {}],
     ["null", 400, "invalid_request", {}],
     [{}, 400, "invalid_request", { errors: [{ pointer }] }],

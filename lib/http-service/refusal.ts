@@ -1,6 +1,6 @@
-import type { ErrorCondition } from "../lib/errors.ts";
-import type { FieldError } from "../lib/http-service/problem.ts";
-import type { Standings } from "./claims/admission.ts";
+import type { ErrorCondition } from "../errors.ts";
+import type { FieldError } from "./problem.ts";
+import type { RateLimit } from "./rate-limit-fields.ts";
 
 /** A request that is not carried out, and what the client is told. A value, not an exception. */
 export type Refusal = {
@@ -10,7 +10,8 @@ export type Refusal = {
   errors?: readonly FieldError[];
   /** When another try makes sense. */
   retryAfterMs?: number;
-  standings?: Standings;
+  /** The limits that the request counted in, told whatever it was refused for. */
+  limits?: readonly RateLimit[];
 };
 
 export function refusal(

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { problemDocument, problemType } from "../../lib/http-service/problem.ts";
+import { problemDocument, problemType } from "./problem.ts";
 
 /** What Node's parser found, by its code: the status that HTTP has for it, and what to do. */
 const found: Readonly<Record<string, { status: number; detail: string }>> = {
