@@ -58,17 +58,18 @@ create index tx_by_created on chain.tx (created) where created is not null;
 create table chain.transfer (
   block bigint not null,
   log_index int not null,
+  item smallint not null default 0,             -- ERC-1155's TransferBatch is one log of several transfers
   tx_index int not null,
   token bytea not null check (octet_length(token) = 20),
   sender bytea not null check (octet_length(sender) = 20),
   recipient bytea not null check (octet_length(recipient) = 20),
   value numeric(78) check (value >= 0),         -- null for ERC-721
   token_id numeric(78) check (token_id >= 0),   -- null for ERC-20
-  primary key (block, log_index)
+  primary key (block, log_index, item)
 );
-create index transfer_by_sender on chain.transfer (sender, block desc, log_index desc);
-create index transfer_by_recipient on chain.transfer (recipient, block desc, log_index desc);
-create index transfer_by_token on chain.transfer (token, block desc, log_index desc);
+create index transfer_by_sender on chain.transfer (sender, block desc, log_index desc, item desc);
+create index transfer_by_recipient on chain.transfer (recipient, block desc, log_index desc, item desc);
+create index transfer_by_token on chain.transfer (token, block desc, log_index desc, item desc);
 
 create table chain.token (
   address bytea primary key check (octet_length(address) = 20),

@@ -1,0 +1,57 @@
+import { chown, stat } from "node:fs/promises";
+
+/** Who owns a cluster of root's, and what its programs are run through. */
+export type PostgresUser = {
+  name: "self" | "setpriv" | "unshare";
+  /** Stands before a program's own words. */
+  prefix: readonly string[];
+  /** Gives it a folder that root has made. */
+  own(folder: string): Promise<void>;
+};
+
+/** nobody and nogroup, whatever a system calls them. */
+const nobodyId = 65_534;
+
+/** Not root: the programs run as who we are. */
+const self: PostgresUser = { name: "self", prefix: [], own: async () => {} };
+
+/**
+ * As nobody, who may read what root may: our packages and data stand in root's home, which is closed to others. Without
+ * `no_setuid_fixup` access(2) would drop the capability, and initdb asks by it.
+ */
+const setpriv: PostgresUser = {
+  name: "setpriv",
+  prefix: [
+    ...["setpriv", `--reuid=${nobodyId}`, `--regid=${nobodyId}`, "--clear-groups"],
+    ...["--securebits=+no_setuid_fixup", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"],
+  ],
+  own: (folder) => chown(folder, nobodyId, nobodyId),
+};
+
+/** As root, whom a user namespace calls nobody: files stay root's. */
+const unshare: PostgresUser = {
+  name: "unshare",
+  prefix: ["unshare", "--user", `--map-user=${nobodyId}`, `--map-group=${nobodyId}`],
+  own: async () => {},
+};
+
+/**
+ * PostgreSQL refuses to run as root.
+ *
+ * @returns what can be tried for a new cluster, best first; for one that is there, the way that it was made.
+ */
+export async function postgresUsers({
+  uid = process.getuid?.(),
+  cluster,
+}: {
+  uid?: number | undefined;
+  cluster: string;
+}): Promise<readonly PostgresUser[]> {
+  if (uid !== 0) return [self];
+  const owner = await stat(cluster).then(
+    (folder) => folder.uid,
+    () => undefined,
+  );
+  if (owner === undefined) return [setpriv, unshare];
+  return owner === 0 ? [unshare] : [setpriv];
+}

@@ -1,0 +1,242 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import type { PostgresPrograms } from "./find-postgres.ts";
+import { freePort } from "./free-port.ts";
+import { type PostgresUser, postgresUsers } from "./postgres-user.ts";
+import { type Child, runChild } from "./run-child.ts";
+
+/** `child` ends by a fast shutdown: PostgreSQL's answer to SIGTERM is to wait for its clients. */
+export type RunningPostgres = { url: string; port: number; child: Child };
+
+export type PostgresOptions = {
+  programs: PostgresPrograms;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where its data lives, and the password that was made for it. */
+  folder: string;
+  /** Whether commits wait for the disk. Without that, data outlives the process but not the machine. */
+  fsync?: "on" | "off";
+  /** Only for one that was there before; otherwise a free one is taken. */
+  port?: number;
+  /** The user of the machine that it runs as; only for one that root starts. */
+  users?: readonly PostgresUser[];
+  onLine: (line: string) => void;
+  /** Told of each process as soon as there is one: those that make the cluster, and the server before it answers. */
+  onChild?: (child: Child) => void;
+};
+
+const startsMax = 5;
+const pollMs = 10;
+/** After a kill the log is carried out again. */
+const readyWithinMs = 60_000;
+const askTimeoutMs = 2000;
+const userName = "tollgate";
+const databaseName = "tollgate";
+
+/**
+ * Starts a PostgreSQL of our own on loopback, with a password and no socket in the file system, and resumes what `folder`
+ * holds. Its database `tollgate` is there.
+ *
+ * @returns the running server, or why it could not be started.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres | { failed: string }> {
+  const made = await makeCluster(options);
+  if ("failed" in made) return made;
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    const started = await startOnce({ ...options, ...made, port });
+    if ("url" in started) return started;
+    const portWasTaken =
+      options.port === undefined && started.failed.includes("could not create any TCP/IP sockets");
+    if (!portWasTaken || attempt === startsMax) return started;
+  }
+}
+
+type Cluster = { cluster: string; password: string; user: PostgresUser };
+
+/** It gets its name only when it is whole, so that one that was interrupted is never used. */
+async function makeCluster({
+  programs,
+  env,
+  folder,
+  fsync = "on",
+  users: usable,
+  onLine,
+  onChild,
+}: PostgresOptions): Promise<Cluster | { failed: string }> {
+  const [cluster, making, passwordFile] = [
+    join(folder, "cluster"),
+    join(folder, "cluster.new"),
+    join(folder, "password"),
+  ];
+  const users = usable ?? (await postgresUsers({ cluster }));
+  const isMade = await exists(cluster);
+  const password = isMade ? await readFile(passwordFile, "utf8") : randomBytes(18).toString("base64url");
+  const problems: string[] = [];
+  for (const user of users) {
+    if (isMade) return { cluster, password, user };
+    await rm(making, { recursive: true, force: true });
+    await mkdir(making, { recursive: true });
+    await user.own(making);
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    const child = await runAs({
+      user,
+      name: "initdb",
+      program: programs.initdb,
+      args: [...clusterArguments({ making, passwordFile }), ...(fsync === "off" ? ["--no-sync"] : [])],
+      env,
+      onLine: () => {},
+    });
+    if ("failed" in child) {
+      problems.push(child.failed);
+      continue;
+    }
+    onChild?.(child);
+    const { code } = await child.ended;
+    if (code === 0) {
+      await rename(making, cluster);
+      return { cluster, password, user };
+    }
+    problems.push(await child.obituary());
+  }
+  for (const problem of problems) onLine(problem);
+  return { failed: `PostgreSQL's data could not be made in ${folder}:\n${problems.join("\n")}` };
+}
+
+function clusterArguments({ making, passwordFile }: { making: string; passwordFile: string }): string[] {
+  return [
+    ...["--pgdata", making, "--username", userName, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
+    // The same order of texts and the same words on every machine.
+    ...["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
+  ];
+}
+
+async function startOnce({
+  programs,
+  env,
+  fsync = "on",
+  port,
+  onLine,
+  onChild,
+  cluster,
+  password,
+  user,
+}: PostgresOptions & Cluster & { port: number }): Promise<RunningPostgres | { failed: string }> {
+  const started = await runAs({
+    user,
+    name: "postgres",
+    program: programs.postgres,
+    args: serverArguments({ cluster, port, fsync }),
+    env,
+    onLine,
+  });
+  if ("failed" in started) return started;
+  const child = endedFast(started);
+  onChild?.(child);
+  // What answers to the password is ours: another server may have taken the port between our looking and our child's asking.
+  const url = (database: string) => `postgres://${userName}:${password}@127.0.0.1:${port}/${database}`;
+  const giveUpAt = Date.now() + readyWithinMs;
+  while (child.running() && Date.now() < giveUpAt) {
+    if ("version" in (await askPostgres(url("postgres")))) {
+      await ensureDatabase(url("postgres"));
+      return { url: url(databaseName), port, child };
+    }
+    await sleep(pollMs);
+  }
+  await child.stop({ withinMs: 1000 });
+  return { failed: `PostgreSQL did not start: ${await child.obituary()}` };
+}
+
+function serverArguments({
+  cluster,
+  port,
+  fsync,
+}: {
+  cluster: string;
+  port: number;
+  fsync: "on" | "off";
+}): string[] {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: "",
+    fsync,
+    full_page_writes: fsync,
+    // A statement's error is told to who sent it.
+    log_min_messages: "fatal",
+  };
+  return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+}
+
+/** What a PostgreSQL says of itself, or why it does not answer. */
+export async function askPostgres(url: string): Promise<{ version: string } | { failed: string }> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: askTimeoutMs });
+  // The rejected promise says the same.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query("show server_version");
+    return { version: String(rows[0]?.server_version) };
+  } catch (error) {
+    if (error instanceof AggregateError) return { failed: error.errors.map(String).join("; ") };
+    return { failed: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: askTimeoutMs });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** SIGINT is PostgreSQL's fast shutdown; the SIGTERM after it changes nothing. */
+function endedFast(child: Child): Child {
+  return {
+    ...child,
+    stop(options) {
+      try {
+        if (child.running()) process.kill(child.pid, "SIGINT");
+      } catch {
+        // ESRCH: it has just ended.
+      }
+      return child.stop(options);
+    },
+  };
+}
+
+function runAs({
+  user,
+  program,
+  args,
+  env,
+  ...rest
+}: {
+  user: PostgresUser;
+  name: string;
+  program: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  onLine: (line: string) => void;
+}) {
+  const [first = program, ...others] = [...user.prefix, program, ...args];
+  // PGDATA, PGPORT and their like would speak for us; so would the language of a terminal.
+  const own = Object.entries(env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name));
+  return runChild({ ...rest, program: first, args: others, env: Object.fromEntries(own) });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
