@@ -11,13 +11,13 @@ import { connectPostgres, type PostgresConnection } from "../../lib/postgres/pos
 import { readMigrations } from "../../lib/postgres/read-migrations.ts";
 import { findPostgres } from "../../scripts/processes/find-postgres.ts";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import {
   type RunningPostgres,
   startPostgres as startServer,
 } from "../../scripts/processes/start-postgres.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
-import { freePort } from "./free-port.ts";
-import type { Teardown } from "./teardown.ts";
 import { waitFor } from "./wait-for.ts";
 
 const logger = pino({ level: "silent" });
@@ -145,7 +145,7 @@ export async function startPostgres(
   if ("missing" in programs) throw new Error(programs.missing);
   const folder = await mkdtemp(join(tmpdir(), "tollgate-postgres-"));
   const watch = await startParentWatch();
-  const port = await freePort();
+  const port = await reservePort();
 
   async function launch(): Promise<RunningPostgres> {
     if ("missing" in programs) throw new Error(programs.missing);

@@ -7,9 +7,9 @@ import t from "tap";
 import { dueMigrations, MigrationError, migrate } from "../../../lib/postgres/migrate.ts";
 import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
 import { readMigrations } from "../../../lib/postgres/read-migrations.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 import { apiMigrations, createDatabase } from "../../helpers/postgres.ts";
 import { runCommand } from "../../helpers/run-command.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
 
 const logger = pino({ level: "silent" });
 

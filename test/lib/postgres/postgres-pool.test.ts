@@ -2,8 +2,8 @@ import t from "tap";
 import { isPostgresFailure } from "../../../lib/postgres/postgres-failure.ts";
 import { checkPostgres } from "../../../lib/postgres/postgres-health.ts";
 import { onlyRow, readInteger, readText } from "../../../lib/postgres/row.ts";
+import { startTcpProxy } from "../../fakes/tcp-proxy.ts";
 import { createDatabase, startPostgres } from "../../helpers/postgres.ts";
-import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { createPool } from "./support/pool.ts";
 

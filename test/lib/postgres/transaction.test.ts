@@ -2,8 +2,8 @@ import t from "tap";
 import { isPostgresFailure } from "../../../lib/postgres/postgres-failure.ts";
 import { onlyRow, readInteger } from "../../../lib/postgres/row.ts";
 import { TransactionAbortedError, transaction } from "../../../lib/postgres/transaction.ts";
+import type { Teardown } from "../../../scripts/processes/teardown.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import type { Teardown } from "../../helpers/teardown.ts";
 import { createPool } from "./support/pool.ts";
 
 async function createTable(t: Teardown) {

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { createPostgresPool } from "../../../../lib/postgres/postgres-pool.ts";
-import type { Teardown } from "../../../helpers/teardown.ts";
+import type { Teardown } from "../../../../scripts/processes/teardown.ts";
 
 type PoolOptions = Omit<Parameters<typeof createPostgresPool>[0], "url" | "name" | "logger">;
 
