@@ -21,7 +21,9 @@ import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
 import { readMethodTable } from "./methods/method-table.ts";
 import { createGatewayMetrics } from "./metrics.ts";
 import { createFaucetClient } from "./pipeline/faucet-client.ts";
-import { createPipeline, lateReply, type PipelineDependencies } from "./pipeline/pipeline.ts";
+import type { PipelineDependencies } from "./pipeline/request-context.ts";
+import { createRequestHandler } from "./pipeline/request-handler.ts";
+import { lateReply } from "./pipeline/response.ts";
 import { createUpgrade } from "./pipeline/upgrade-pipeline.ts";
 import { createBodyBudget } from "./server/body-budget.ts";
 import { createConnectionSlots } from "./server/connection-slots.ts";
@@ -183,7 +185,7 @@ export async function start(
     });
     const budget = createBodyBudget({ settings: config.bodies, monotonicMs });
     registerIntakeMetrics({ registry: metrics.registry, slots, budget });
-    const { handle, refuseBodiless, answerFrame, isKeyOver } = createPipeline(deps);
+    const { handle, refuseBodiless, answerFrame, isKeyOver } = createRequestHandler(deps);
     const sockets = createSockets({
       settings: config.webSocket,
       answerFrame,

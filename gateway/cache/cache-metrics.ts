@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Cache, ClassStats } from "./cache.ts";
 
-/** Shows memory at `/metrics`, read when somebody asks. `class` is head or forever: how long an answer holds. */
+/** Shows the cache at `/metrics`. `class` is head or forever: how long an answer holds. */
 export function registerCacheMetrics({
   registry,
   cache,
@@ -14,7 +14,7 @@ export function registerCacheMetrics({
 
   new Counter({
     name: "tollgate_gateway_memory_calls_total",
-    help: "Calls whose answers may be remembered: hit (from memory), join (somebody else was asking the same), miss",
+    help: "Calls whose answers may be cached: hit (cached), join (coalesced with a request in flight), miss",
     labelNames: ["class", "source"],
     registers,
     collect() {
@@ -28,15 +28,15 @@ export function registerCacheMetrics({
   });
   new Counter({
     name: "tollgate_gateway_memory_saved_calls_total",
-    help: "Calls answered without asking a validator: hits and joins",
+    help: "Calls answered without a request to a validator: hits and joins",
     registers,
     collect() {
       this.reset();
       for (const [, { hits, joins }] of classes()) this.inc(hits + joins);
     },
   });
-  gauge("tollgate_gateway_memory_entries", "Answers that are remembered", "entries");
-  gauge("tollgate_gateway_memory_bytes", "What they take, in bytes", "bytes");
+  gauge("tollgate_gateway_memory_entries", "Cached answers", "entries");
+  gauge("tollgate_gateway_memory_bytes", "What cached answers take, in bytes", "bytes");
 
   function gauge(name: string, help: string, field: keyof Pick<ClassStats, "entries" | "bytes">): void {
     new Gauge({

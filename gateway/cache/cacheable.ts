@@ -9,12 +9,12 @@ import {
 } from "../upstream/upstream-result.ts";
 
 const resultStart = ',"result":';
-/** A revert (EIP-140) at a fixed block comes again; no other error says so of itself. Besu, geth and anvil write 3. */
+/** A revert (EIP-140) at a fixed block is the same each time; of other errors nobody knows. Besu, geth and anvil write 3. */
 const revertStart = ',"error":{"code":3,';
 
 /**
- * Whether an answer to this call stays true: told by a validator that had the head, and a value. `null` may only mean
- * "not yet". What tells its block is of one that is announced: a transaction that still waits tells none.
+ * Whether an answer stays true: its validator had the head, and it is a value (`null` may mean "not yet"). A result that
+ * names its block must name an announced one; a transaction that still waits names none.
  */
 export function isCacheable(
   answer: UpstreamResult,
@@ -25,7 +25,7 @@ export function isCacheable(
   const { beforeId, afterId } = answer;
   if (!answer.wasAtHead || beforeId !== usualBeforeId) return false;
   if (!afterId.startsWith(resultStart)) return afterId.startsWith(revertStart) && about !== "head";
-  // n of null, or a blank before whatever comes: no validator writes that.
+  // The n of null, or a blank, which no validator writes here.
   const first = afterId.charCodeAt(resultStart.length);
   if (first === 0x6e || first <= 0x20) return false;
   if (rule.shows === undefined || typeof about === "number") return true;

@@ -1,14 +1,14 @@
-/** A question counts as asked before for about so many others after it. 256 KiB. */
+/** About so many later keys pass before one is forgotten. 256 KiB. */
 const slots = 1 << 16;
 
 /**
- * Tells which questions are asked again, by their hashes alone: numbers in one array, which the collector never looks at.
- * To be wrong is harmless: an answer is kept one asking too early or too late.
+ * Tells which keys come a second time, by their hashes alone: numbers in one array, which the garbage collector never looks
+ * at. A mistake is harmless: an answer is kept one call too early or too late.
  */
 export function createDoorkeeper() {
   const latest = new Int32Array(slots);
   return {
-    /** Whether this question came to the door before; now it has. */
+    /** Whether this key has come before. It has after this call. */
     knows(hash: number): boolean {
       const slot = hash & (slots - 1);
       const isKnown = latest[slot] === hash;

@@ -2,27 +2,27 @@ import type { WholeAnswer } from "../upstream/upstream-result.ts";
 import { type CacheKey, isSameKey } from "./cache-key.ts";
 import type { InFlightTable } from "./in-flight-request.ts";
 
-/** A remembered answer, with a text of its own for its question. */
+/** A cached answer with its key, both detached from longer texts. */
 export type Entry = CacheKey & { answer: WholeAnswer };
 
-/** A place for answers, by the question's hash: of two questions with one hash only the newer is there. */
+/** Answers by the hash of their key. Of two keys with one hash only the newer is there. */
 export type AnswerCache = {
-  /** What is being asked: apart from what is kept, since most of it is asked once and forgotten. */
+  /** Requests for answers that are not here yet. Most of them are never shared and never kept. */
   readonly inFlight: InFlightTable;
-  find(hash: number, question: CacheKey): WholeAnswer | undefined;
+  find(hash: number, key: CacheKey): WholeAnswer | undefined;
   keep(hash: number, entry: Entry): void;
-  /** Answers that are kept. */
+  /** How many answers are here. */
   entries(): number;
   bytes(): number;
 };
 
-/** What an entry takes besides its texts: two headers, the answer, the entry, its place. */
+/** What an entry takes besides its texts: their headers, the answer, the entry, its place in the map. */
 const overheadBytes = 220;
 
 export function entryBytes({ paramsText, answer }: Entry): number {
   return overheadBytes + paramsText.length + answer.afterId.length;
 }
 
-export function answerIn(entry: Entry | undefined, question: CacheKey): WholeAnswer | undefined {
-  return entry !== undefined && isSameKey(entry, question) ? entry.answer : undefined;
+export function answerIn(entry: Entry | undefined, key: CacheKey): WholeAnswer | undefined {
+  return entry !== undefined && isSameKey(entry, key) ? entry.answer : undefined;
 }

@@ -2,8 +2,8 @@ import { type AnswerCache, answerIn, type Entry, entryBytes } from "./entry.ts";
 import { createInFlightTable } from "./in-flight-request.ts";
 
 /**
- * What holds until the next block. A plain map that is thrown away whole with each head: keeping an order of use, as
- * an LRU does, would cost 0.7 µs an answer and serve for two seconds. When it is full, nothing more is kept until then.
+ * Answers that hold until the next block: a plain map that each new head throws away whole. An order of use, as an LRU keeps
+ * it, would cost 0.7 µs an answer and serve for two seconds. A full cache takes nothing more.
  */
 export function createHeadCache({ bytesMax }: { bytesMax: number }): AnswerCache {
   const kept = new Map<number, Entry>();
@@ -11,7 +11,7 @@ export function createHeadCache({ bytesMax }: { bytesMax: number }): AnswerCache
 
   return {
     inFlight: createInFlightTable(),
-    find: (hash, question) => answerIn(kept.get(hash), question),
+    find: (hash, key) => answerIn(kept.get(hash), key),
     keep(hash, entry) {
       const before = kept.get(hash);
       const added = entryBytes(entry) - (before === undefined ? 0 : entryBytes(before));

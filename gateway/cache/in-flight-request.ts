@@ -1,11 +1,11 @@
-import type { UpstreamResult } from "../upstream/upstream-result.ts";
+import type { Settle } from "../upstream/upstream-result.ts";
 import { type CacheKey, isSameKey } from "./cache-key.ts";
 
-/** A question that a validator is being asked, and those who wait for the same answer: mostly nobody. */
+/** A request that a validator has not answered yet, and the calls that are coalesced with it: mostly none. */
 export type InFlightRequest = CacheKey & {
   readonly hash: number;
-  waiters: ((answer: UpstreamResult) => void)[] | undefined;
-  /** Another one in the same place. */
+  waiters: Settle[] | undefined;
+  /** The next request in the same place. */
   next: InFlightRequest | undefined;
 };
 
@@ -14,35 +14,35 @@ export type InFlightTable = ReturnType<typeof createInFlightTable>;
 const places = 1024;
 
 /**
- * What is being asked now, by hash. Each question comes and goes within a millisecond, and a Map takes 210 ns for that and
- * rebuilds itself again and again; a few hundred in an array of chains take 40.
+ * The requests in flight, by hash. Each comes and goes within a millisecond. A Map takes 210 ns for that and rebuilds itself
+ * again and again; an array of chains takes 40 for a few hundred.
  */
 export function createInFlightTable() {
   const firsts = new Array<InFlightRequest | undefined>(places).fill(undefined);
   const placeOf = (hash: number) => hash & (places - 1);
 
   return {
-    find(hash: number, question: CacheKey): InFlightRequest | undefined {
-      let asking = firsts[placeOf(hash)];
-      while (asking !== undefined && !(asking.hash === hash && isSameKey(asking, question)))
-        asking = asking.next;
-      return asking;
+    find(hash: number, key: CacheKey): InFlightRequest | undefined {
+      let request = firsts[placeOf(hash)];
+      while (request !== undefined && !(request.hash === hash && isSameKey(request, key)))
+        request = request.next;
+      return request;
     },
     open(hash: number, { rule, paramsText }: CacheKey): InFlightRequest {
       const place = placeOf(hash);
-      const asking: InFlightRequest = { rule, paramsText, hash, waiters: undefined, next: firsts[place] };
-      firsts[place] = asking;
-      return asking;
+      const request: InFlightRequest = { rule, paramsText, hash, waiters: undefined, next: firsts[place] };
+      firsts[place] = request;
+      return request;
     },
-    close(asking: InFlightRequest): void {
-      const place = placeOf(asking.hash);
+    close(request: InFlightRequest): void {
+      const place = placeOf(request.hash);
       let before = firsts[place];
-      if (before === asking) {
-        firsts[place] = asking.next;
+      if (before === request) {
+        firsts[place] = request.next;
         return;
       }
-      while (before !== undefined && before.next !== asking) before = before.next;
-      if (before !== undefined) before.next = asking.next;
+      while (before !== undefined && before.next !== request) before = before.next;
+      if (before !== undefined) before.next = request.next;
     },
   };
 }

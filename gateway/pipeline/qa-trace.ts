@@ -1,7 +1,5 @@
 import type { Source } from "../cache/cache.ts";
-import type { Answer } from "../json-rpc/answer.ts";
-import type { Refusal } from "../json-rpc/refusal.ts";
-import type { StreamedAnswer } from "../upstream/upstream-result.ts";
+import type { CallOutcome } from "./call-outcome.ts";
 
 export type QaTrace = ReturnType<typeof createQaTrace>;
 
@@ -23,7 +21,7 @@ export function createQaTrace({ monotonicMs }: { monotonicMs: () => number }) {
     charged(): void {
       chargedMs = monotonicMs();
     },
-    headers(outcomes: readonly (Answer | StreamedAnswer | Refusal)[]): Record<string, string> {
+    headers(outcomes: readonly CallOutcome[]): Record<string, string> {
       const answeredMs = monotonicMs();
       return {
         "X-Tollgate-Cache": outcomes.map((_outcome, index) => sources[index] ?? "none").join(", "),
@@ -35,7 +33,7 @@ export function createQaTrace({ monotonicMs }: { monotonicMs: () => number }) {
 }
 
 /** Its name, as in the metrics; never its address. */
-function validatorOf(outcome: Answer | StreamedAnswer | Refusal): string {
+function validatorOf(outcome: CallOutcome): string {
   return "validator" in outcome && typeof outcome.validator === "string" && outcome.validator !== ""
     ? outcome.validator
     : "none";

@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ClientAddress } from "../../lib/http-service/client-address.ts";
 import type { ReaderWatch } from "../answer-budget/reader-watch.ts";
-import type { Upgrade } from "../pipeline/upgrade-pipeline.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Certificate, TlsFiles } from "./certificate.ts";
 import { createChunkedRequest } from "./chunked-request.ts";
@@ -22,7 +21,7 @@ import {
   us_socket_local_port,
 } from "./uws.ts";
 import { webSocketRoute } from "./web-socket-route.ts";
-import type { Sockets } from "./websocket/sockets.ts";
+import type { Sockets, Upgrade } from "./websocket/sockets.ts";
 import type { WebSocketSettings } from "./websocket/web-socket-settings.ts";
 import { isStream, lingerMs, writeReply, writeStream } from "./write-reply.ts";
 

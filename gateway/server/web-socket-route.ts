@@ -1,5 +1,4 @@
 import type { ReaderWatch } from "../answer-budget/reader-watch.ts";
-import type { Admitted, Upgrade } from "../pipeline/upgrade-pipeline.ts";
 import type { Reply, RequestHead } from "./exchange.ts";
 import type { HttpConnection, HttpConnections } from "./http-connections.ts";
 import { readHead } from "./read-head.ts";
@@ -7,6 +6,7 @@ import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSock
 import { createOutbox } from "./websocket/outbox.ts";
 import type { UpgradeHead } from "./websocket/read-offer.ts";
 import type { Session, Wire } from "./websocket/session.ts";
+import type { Admitted, Upgrade } from "./websocket/sockets.ts";
 import type { WebSocketSettings } from "./websocket/web-socket-settings.ts";
 import { isStream, writeReply } from "./write-reply.ts";
 

@@ -88,7 +88,7 @@ export function ownWholeAnswer(resultText: string): WholeAnswer {
   return { ...ownAnswer(resultText), isAscii: true, validator: "", wasAtHead: false };
 }
 
-export function isStreamed(answer: WholeAnswer | StreamedAnswer): answer is StreamedAnswer {
+export function isStreamed(answer: object): answer is StreamedAnswer {
   return "start" in answer;
 }
 

@@ -22,7 +22,7 @@ import { createValidatorPool } from "./validator-pool.ts";
 
 export type Upstream = {
   /**
-   * Has a validator answer one call, within the method's time; `eth_blockNumber` is answered from the head. An answer
+   * Has a validator answer one call, within the method's time. An answer
    * that knows a later block than the announced one waits a moment for that. Never throws. With `mayStream` a long
    * answer comes as a stream, which has to be started or aborted.
    */
@@ -137,15 +137,8 @@ export function createUpstream({
     announced = undefined;
   });
 
-  /** The head is one number for everybody, whichever validator would be asked. */
-  async function answerBlockNumber({ rule }: CallToForward): Promise<WholeAnswer | "unavailable"> {
-    if (announced === undefined) await head.waitFor(0n, rule.timeoutMs);
-    return announced?.blockNumber ?? "unavailable";
-  }
-
   function submit(call: CallToForward, options: CallOptions, settle: Settle): void {
-    if (call.rule.name === "eth_blockNumber") void answerBlockNumber(call).then(settle);
-    else if (call.rule.trace !== undefined) traces.submit(call, options, settle);
+    if (call.rule.trace !== undefined) traces.submit(call, options, settle);
     else if (headGate.concerns(call)) headGate.submit(call, options, settle);
     else pool.submit(call, options, settle);
   }

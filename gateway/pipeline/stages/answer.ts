@@ -5,7 +5,8 @@ import type { Answer, ByteText } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, rpcErrorText } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";
 import type { Reply, StreamedBody } from "../../server/exchange.ts";
-import type { StreamedAnswer } from "../../upstream/upstream-result.ts";
+import { isStreamed, type StreamedAnswer } from "../../upstream/upstream-result.ts";
+import type { CallOutcome } from "../call-outcome.ts";
 
 const json = "application/json";
 
@@ -22,7 +23,7 @@ export function answer({
 }: {
   isBatch: boolean;
   calls: readonly Call[];
-  outcomes: readonly (Answer | StreamedAnswer | Refusal)[];
+  outcomes: readonly CallOutcome[];
   /** Headers of the HTTP answer besides its type. */
   headers: Readonly<Record<string, string>>;
   /** Long answers go out in pieces. */
@@ -63,11 +64,7 @@ export function answer({
 }
 
 /** The same response objects without ever being one text. */
-function piecedBody(
-  isBatch: boolean,
-  calls: readonly Call[],
-  outcomes: readonly (Answer | StreamedAnswer | Refusal)[],
-): PiecedBody {
+function piecedBody(isBatch: boolean, calls: readonly Call[], outcomes: readonly CallOutcome[]): PiecedBody {
   const pieces: ByteText[] = [];
   let bytes = 0;
   let text = isBatch ? "[" : "";
@@ -96,17 +93,14 @@ function piecedBody(
  * What shows as the status of the whole answer, for load balancers and clients that look no further: that no validator
  * answered any call, or what a refusal of the only one says.
  */
-function refusalOfAll(
-  isBatch: boolean,
-  outcomes: readonly (Answer | StreamedAnswer | Refusal)[],
-): Refusal | undefined {
+function refusalOfAll(isBatch: boolean, outcomes: readonly CallOutcome[]): Refusal | undefined {
   const [first] = outcomes;
   if (first === undefined || !isRefusal(first)) return undefined;
   if (outcomes.every(isUnavailable)) return { ...first, headers: { "Retry-After": "1" } };
   return isBatch || first.headers === undefined ? undefined : first;
 }
 
-function isUnavailable(outcome: Answer | StreamedAnswer | Refusal): boolean {
+function isUnavailable(outcome: CallOutcome): boolean {
   return isRefusal(outcome) && errorTable[outcome.refused].code === "upstream_unavailable";
 }
 
@@ -149,10 +143,6 @@ export function answerProblem(refused: Refusal, requestId: string): Reply {
 function streamedBody(answer: StreamedAnswer, idText: string): StreamedBody {
   const first = Buffer.concat([Buffer.from(answer.beforeId + idText, "latin1"), answer.afterId]);
   return { first, start: answer.start, pause: answer.pause, resume: answer.resume, abort: answer.abort };
-}
-
-function isStreamed(outcome: Answer | StreamedAnswer | Refusal): outcome is StreamedAnswer {
-  return "start" in outcome;
 }
 
 /** A response object (JSON-RPC 2.0 section 5) as bytes, one a character. Messages of ours are ASCII. */

@@ -6,11 +6,10 @@ import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";
 import type { CheckTraceGas } from "../../traces/create-trace-gas.ts";
 import type { DeadlyCalls } from "../../traces/deadly-calls.ts";
-import type { StreamedAnswer, Unanswered, UpstreamResult } from "../../upstream/upstream-result.ts";
+import type { Unanswered, UpstreamResult } from "../../upstream/upstream-result.ts";
+import type { CallOutcome } from "../call-outcome.ts";
 import type { OwnCall } from "../own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";
-
-export type Outcome = Answer | StreamedAnswer | Refusal;
 
 type ForwardDependencies = {
   answerBudget: Pick<AnswerBudget, "open">;
@@ -35,9 +34,9 @@ type ForwardDependencies = {
 export function forward(
   calls: readonly Call[],
   deps: ForwardDependencies,
-  done: (outcomes: readonly Outcome[], hold: AnswerHold | undefined) => void,
+  done: (outcomes: readonly CallOutcome[], hold: AnswerHold | undefined) => void,
 ): void {
-  const outcomes: Outcome[] = calls.map(() => nobodyAnswered);
+  const outcomes: CallOutcome[] = calls.map(() => nobodyAnswered);
   let open = calls.length;
   let bytes = 0;
   let hold: AnswerHold | undefined;

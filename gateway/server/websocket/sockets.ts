@@ -2,9 +2,22 @@ import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { AnswerBudget } from "../../answer-budget/answer-budget.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";
+import type { Reply } from "../exchange.ts";
 import type { CloseReason } from "./close-codes.ts";
+import type { Subprotocol, UpgradeHead } from "./read-offer.ts";
 import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
+
+export type UpgradeExchange = {
+  head: UpgradeHead;
+  /** The other end of the socket; empty where it is gone. */
+  peerAddress(): string;
+};
+
+/** Decides on an upgrade: a place for the socket and its subprotocol, or the reply that refuses it. Never rejects. */
+export type Upgrade = (exchange: UpgradeExchange) => Promise<Admitted | Reply>;
+
+export type Admitted = { admission: Admission; subprotocol: Subprotocol };
 
 /** A place among the key's connections: to be opened, or given back where the client has gone. */
 export type Admission = { open(wire: Wire): Session; giveBack(): void };

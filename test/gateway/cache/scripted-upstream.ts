@@ -26,8 +26,9 @@ export function startCache({
   const epochListeners: (() => void)[] = [];
   const asked: { call: CallToForward; options: CallOptions; answer: (answer: UpstreamResult) => void }[] = [];
 
-  const upstream: Pick<Upstream, "submit" | "head" | "onHead" | "onEpoch"> = {
+  const upstream: Pick<Upstream, "submit" | "head" | "waitForHead" | "onHead" | "onEpoch"> = {
     head: () => head,
+    waitForHead: async () => {},
     submit: (call, options, answer) => void asked.push({ call, options, answer }),
     onHead: (listener) => {
       headListeners.push(() => listener(unused));
