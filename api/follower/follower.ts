@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { RpcClient } from "../../lib/chain/rpc-client.ts";
+import { createPostgresPool } from "../../lib/postgres/postgres-pool.ts";
+import { createBackfillLog } from "./backfill-log.ts";
+import type { BurnContract } from "./burns.ts";
+import { createCompleteRange } from "./complete-range.ts";
+import { createFollowRound, type FollowPoint } from "./follow-round.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import { leaderLock, startIndexSession } from "./index-session.ts";
+import { createFollowerMetrics } from "./metrics.ts";
+import { createSealReader } from "./seal-reader.ts";
+import { createIndexStanding } from "./standing.ts";
+
+export type Follower = ReturnType<typeof createFollower>;
+
+export type FollowerOptions = {
+  /** The gateway, with a service key; each array has at most 100 calls. */
+  rpc: Pick<RpcClient, "ask" | "askAll">;
+  /** Of the same chain. It is started and stopped by whoever made it. */
+  heads: Pick<HeadWatch, "head" | "onHead">;
+  /** The validators' own addresses, which show their seals; with short timeouts. */
+  validators?: readonly Pick<RpcClient, "askAll">[];
+  postgresUrl: string;
+  registry: Registry;
+  logger: Logger;
+  /** Another chain empties the index only where this is true. */
+  isDevelopment: boolean;
+  /** An operator's word that another chain may empty the index, once. */
+  adoptChain?: boolean;
+  /** What pays the platform's fees. */
+  burnContracts?: readonly BurnContract[];
+  /** How often the chain is asked besides what `heads` tells. */
+  pollMs?: number;
+  arrayBlocksMax?: number;
+  arraysAhead?: number;
+  /** How many of the chain's last blocks have their seals recovered. */
+  sealedBlocksMax?: number;
+  /** How often PostgreSQL is asked where the index ends, and for the lock. */
+  sessionPollMs?: number;
+  /** Followers of different locks write at the same time. */
+  lock?: bigint;
+  monotonicMs?: () => number;
+  atPoint?: (point: FollowPoint) => void | Promise<void>;
+};
+
+const retryMinMs = 250;
+const retryMaxMs = 5000;
+const repeatMs = 30_000;
+const stopWithinMs = 1000;
+/** A range of the largest blocks. */
+const statementTimeoutMs = 30_000;
+
+/**
+ * Copies the chain into PostgreSQL, from block 0 to the head and on, as `../postgres/migrations` lays it out. Of several
+ * processes one writes; all of them know where the index ends. What the chain or PostgreSQL do, it goes on trying: no
+ * failure leaves a part of a block there, and none ends the process.
+ */
+export function createFollower({
+  rpc,
+  heads,
+  validators = [],
+  postgresUrl,
+  registry,
+  logger,
+  isDevelopment,
+  adoptChain = false,
+  burnContracts = [],
+  pollMs = 2000,
+  arrayBlocksMax = 50,
+  arraysAhead = 3,
+  sealedBlocksMax = 10_000,
+  sessionPollMs = 1000,
+  lock = leaderLock,
+  monotonicMs = () => performance.now(),
+  atPoint = () => {},
+}: FollowerOptions) {
+  const metrics = createFollowerMetrics(registry);
+  const standing = createIndexStanding({ metrics });
+  const pool = createPostgresPool({
+    url: postgresUrl,
+    name: "api follower's writes",
+    logger,
+    connectionsMax: 2,
+    statementTimeoutMs,
+  });
+  let session: ReturnType<typeof startIndexSession> | undefined;
+  let working: Promise<void> | undefined;
+  let unsubscribe = () => {};
+  let isStopped = false;
+  let wake = Promise.withResolvers<void>();
+  const goesOn = () => !isStopped && session?.isLeader() === true;
+
+  const follow = createFollowRound({
+    rpc,
+    pool,
+    logger,
+    arrayBlocksMax,
+    arraysAhead,
+    pollMs,
+    isDevelopment,
+    adoptChain,
+    goesOn,
+    monotonicMs,
+    atPoint,
+    seals: createSealReader({ validators, blocksMax: sealedBlocksMax, logger, monotonicMs }),
+    completeRange: createCompleteRange({ rpc, pool, burnContracts }),
+    backfillLog: createBackfillLog({ logger, monotonicMs }),
+    onRow: standing.written,
+    onHead: standing.sawHead,
+    onRefused(reason) {
+      if (reason !== undefined && reason !== standing.read().refused) {
+        logger.error(
+          { reason },
+          "the index belongs to another chain: --adopt-chain empties it and begins anew",
+        );
+      }
+      standing.refused(reason);
+    },
+  });
+
+  async function work(): Promise<void> {
+    const failures = createFailureLog({ logger, monotonicMs });
+    while (!isStopped) {
+      wake = Promise.withResolvers<void>();
+      let waitMs = pollMs;
+      if (goesOn()) {
+        try {
+          const goesOnAtOnce = await follow.round();
+          failures.over();
+          if (goesOnAtOnce) continue;
+        } catch (error) {
+          if (isStopped) return;
+          metrics.failures.inc();
+          waitMs = Math.min(retryMinMs * 2 ** failures.add(error), retryMaxMs);
+          // A new head is no reason to hurry where the last round failed.
+          await pause(Math.min(waitMs, pollMs));
+          continue;
+        }
+      }
+      await Promise.race([wake.promise, pause(waitMs)]);
+    }
+  }
+
+  const stopping = new AbortController();
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
+
+  return {
+    start(): void {
+      session = startIndexSession({
+        url: postgresUrl,
+        lock,
+        pollMs: sessionPollMs,
+        logger,
+        beginRead: standing.beginRead,
+        onNews: standing.news,
+        onConnected: standing.connected,
+        onLeader(isLeader) {
+          standing.leads(isLeader);
+          wake.resolve();
+        },
+      });
+      unsubscribe = heads.onHead(({ number }) => {
+        standing.sawHead(number);
+        wake.resolve();
+      });
+      working = work();
+    },
+
+    standing: standing.read,
+
+    /** Tells of each change of where the index ends, also by other processes. @returns what ends the telling. */
+    onIndexed: standing.onIndexed,
+
+    async stop(): Promise<void> {
+      isStopped = true;
+      unsubscribe();
+      stopping.abort();
+      // A chain that does not answer is not waited for: without a pool nothing is written any more.
+      await Promise.race([working, sleep(stopWithinMs)]);
+      await session?.stop();
+      await pool.end();
+    },
+  };
+}
+
+/** Says a failure once, and again while it lasts. */
+function createFailureLog({ logger, monotonicMs }: { logger: Logger; monotonicMs: () => number }) {
+  let count = 0;
+  let lastSaid = "";
+  let saidAtMs = 0;
+  return {
+    /** How many there were in a row before this one. */
+    add(error: unknown): number {
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== lastSaid || monotonicMs() - saidAtMs > repeatMs) {
+        logger.warn({ err: error }, "the index cannot be brought to the chain's head");
+        lastSaid = message;
+        saidAtMs = monotonicMs();
+      }
+      count += 1;
+      return count - 1;
+    },
+    over(): void {
+      if (count > 0) logger.info({ failures: count }, "the index follows the chain again");
+      count = 0;
+      lastSaid = "";
+    },
+  };
+}
