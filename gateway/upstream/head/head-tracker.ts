@@ -25,6 +25,8 @@ export type HeadTracker = {
   isEligible(label: string): boolean;
   /** The latest block it told, where it is of our chain. */
   heightOf(label: string): bigint | undefined;
+  /** When it last closed the connection that its head comes over (monotonic): its process may have ended. */
+  connectionLostAtMs(label: string): number | undefined;
   /** True once `number` is announced; false after `timeoutMs`, at the end of the epoch, and with too many waiting. */
   waitFor(number: bigint, timeoutMs: number): Promise<boolean>;
   /** Somebody knows of a later block: the validators are asked for it now and not at their next turn. */
@@ -205,6 +207,7 @@ export function createHeadTracker({
       const isPassedOver = validator.outside !== undefined && labels.some(state.isEligible);
       return isPassedOver ? undefined : validator.tip?.header.number;
     },
+    connectionLostAtMs: (label) => feeds.get(label)?.connectionLostAtMs(),
     waitFor: (number, timeoutMs) =>
       head !== undefined && head.number >= number
         ? Promise.resolve(true)

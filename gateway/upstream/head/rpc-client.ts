@@ -17,7 +17,8 @@ export type RpcClient = {
 
 /**
  * One keep-alive HTTP connection to one validator, for questions of our own. It is apart from the connections that
- * carry clients' calls, so that no queue of theirs delays the head. `disconnected` is called when it closes.
+ * carry clients' calls, so that no queue of theirs delays the head. `disconnected` is called when it closes, and told
+ * whether the validator closed it.
  */
 export function createRpcClient({
   url,
@@ -30,7 +31,7 @@ export function createRpcClient({
   timeoutMs: number;
   connectTimeoutMs: number;
   answerBytesMax: number;
-  disconnected: () => void;
+  disconnected: (byValidator: boolean) => void;
 }): RpcClient {
   const { origin, pathname, search } = new URL(url);
   const client = new Client(origin, {
@@ -42,7 +43,10 @@ export function createRpcClient({
     bodyTimeout: 0,
     allowH2: false,
   });
-  client.on("disconnect", disconnected);
+  // undici names what it closes itself (an aborted request, an idle connection) "information".
+  const onDisconnect = (_origin: URL, _targets: unknown, error: Error) =>
+    disconnected(!("code" in error && error.code === "UND_ERR_INFO"));
+  client.on("disconnect", onDisconnect);
 
   async function post(body: unknown): Promise<{ answer: unknown } | { reason: string }> {
     try {
@@ -76,7 +80,7 @@ export function createRpcClient({
       return readResults(answers, calls.length);
     },
     async stop() {
-      client.off("disconnect", disconnected);
+      client.off("disconnect", onDisconnect);
       await client.destroy();
     },
   };

@@ -13,6 +13,8 @@ export type ValidatorFeed = {
   fetchBlocks(numbers: readonly bigint[]): Promise<Header[] | undefined>;
   source(): "newHeads" | "polling";
   wsReconnects(): number;
+  /** When it last closed its connection (monotonic): its process may have ended. */
+  connectionLostAtMs(): number | undefined;
   stop(): Promise<void>;
 };
 
@@ -48,6 +50,7 @@ export function createValidatorFeed({
   let probing = false;
   let latestWanted = true;
   let probedAtMs = Number.NEGATIVE_INFINITY;
+  let connectionLostAtMs: number | undefined;
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -59,7 +62,8 @@ export function createValidatorFeed({
     timeoutMs: limits.probeTimeoutMs,
     connectTimeoutMs: limits.connectTimeoutMs,
     answerBytesMax: limits.answerBytesMax,
-    disconnected() {
+    disconnected(byValidator) {
+      if (byValidator) connectionLostAtMs = monotonicMs();
       // A node that went away and comes back may be another one: it is asked at once, not at the next turn.
       if (failures === 0) probeSoon();
     },
@@ -178,6 +182,7 @@ export function createValidatorFeed({
     },
     source: () => (bringsHeads() ? "newHeads" : "polling"),
     wsReconnects: () => socket.reconnects(),
+    connectionLostAtMs: () => connectionLostAtMs,
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -7,6 +7,8 @@ export type PoolHead = {
   announced(): { number: bigint; hash: string } | undefined;
   /** Undefined where it is not known to be of our chain: then it is never asked, however few are left. */
   heightOf?(label: string): bigint | undefined;
+  /** When it last closed a connection (monotonic milliseconds): its process may have ended and begun again. */
+  connectionLostAtMs?(label: string): number | undefined;
 };
 
 export type Choose = (lane: number, excluded: number) => Validator | "busy" | "none";

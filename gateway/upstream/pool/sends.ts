@@ -30,7 +30,8 @@ const lookupTimeoutMs = 2000;
 const behindMsMax = 3000;
 /**
  * A validator that was out gets its senders back after this. It comes back with an empty pool, and nobody tells it again
- * what waits in the others': blocks (2 s) have to take that in first, or the next nonce would be one too low.
+ * what waits in the others': blocks (2 s) have to take that in first, or the next nonce would be one too low. A restart
+ * that no call has met counts as well: its connections tell of it.
  */
 const settledAfterMs = 5000;
 
@@ -104,7 +105,7 @@ export function createSends({
     let isSomebodySound = false;
     for (const validator of validators) {
       const tier = steadyTier(validator);
-      if (tier === 0) isSomebodySound = true;
+      if (tier <= 1) isSomebodySound = true;
       if (tier === 4 || (validator.bit & excluded) !== 0) continue;
       const score = rendezvousScore(name, validator.url);
       if (best === undefined || tier < best.tier || (tier === best.tier && score > best.score)) {
@@ -121,8 +122,11 @@ export function createSends({
   function steadyTier(validator: Validator): number {
     const tier = tierOf(validator, lightLane, head);
     if (tier >= 3) return tier;
-    if (now() - validator.wasOutAtMs < settledAfterMs) return 2;
-    return validator.behindSinceMs !== undefined && now() - validator.behindSinceMs > behindMsMax ? 2 : 0;
+    const lostAtMs = head.connectionLostAtMs?.(validator.label) ?? Number.NEGATIVE_INFINITY;
+    if (now() - Math.max(validator.wasOutAtMs, lostAtMs) < settledAfterMs) return 2;
+    if (validator.behindSinceMs !== undefined && now() - validator.behindSinceMs > behindMsMax) return 2;
+    // At the gateway's start nothing is known of anybody's past: then all are alike, and one that is lost meanwhile is not.
+    return now() - (validator.firstInAtMs ?? now()) < settledAfterMs ? 1 : 0;
   }
 
   /** Whether a validator that has the head knows the receipt. */

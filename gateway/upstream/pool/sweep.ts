@@ -163,7 +163,8 @@ export function createSweep({
     validator.behindSinceMs = head.isEligible(validator.label)
       ? undefined
       : (validator.behindSinceMs ?? nowMs);
-    if (tierOf(validator, 0, head) >= 3) validator.wasOutAtMs = nowMs;
+    if (tierOf(validator, 0, head) < 3) validator.firstInAtMs ??= nowMs;
+    else if (validator.firstInAtMs !== undefined) validator.wasOutAtMs = nowMs;
     if (silentMs(validator, nowMs) > health.suspectAfterMs) validator.health.isSilent(nowMs);
     pinger?.sweep(nowMs);
     if (pinger?.isPinging() === false && (validator.health.needsPing(nowMs) || isQuiet(validator, nowMs)))

@@ -59,7 +59,9 @@ export type Validator = {
   progressAtMs: number;
   /** Since when it has not been eligible, as the sweep sees it. */
   behindSinceMs: number | undefined;
-  /** When it was last seen out of use or not of our chain. */
+  /** When the sweep first saw it in use. */
+  firstInAtMs: number | undefined;
+  /** When it was last seen out of use or not of our chain, after it had been in use. */
   wasOutAtMs: number;
   /** Requests in flight that were let through on trial. */
   halfOpenRequests: number;
@@ -110,6 +112,7 @@ export function createValidator({
     },
     progressAtMs: Number.NEGATIVE_INFINITY,
     behindSinceMs: undefined,
+    firstInAtMs: undefined,
     wasOutAtMs: Number.NEGATIVE_INFINITY,
     halfOpenRequests: 0,
   };
