@@ -1,10 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { reservePort } from "./reserved-port.ts";
-import { askRedis } from "./start-redis.ts";
+import { startOwnRedis } from "./own-redis.ts";
 import type { Teardown } from "./teardown.ts";
 
 export type DurableRedis = {
@@ -17,52 +13,22 @@ export type DurableRedis = {
 
 /** A redis-server that has on disk whatever it has answered: `appendfsync always`, as the faucet asks for. */
 export async function startDurableRedis(t: Teardown): Promise<DurableRedis> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-durable-"));
-  const port = await reservePort();
-  const url = `redis://127.0.0.1:${port}`;
-  let child: ChildProcess;
-
-  async function launch(): Promise<void> {
-    const args = [
-      ...["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
-      ...["--appendonly", "yes", "--appendfsync", "always", "--logfile", "", "--loglevel", "warning"],
-    ];
-    child = spawn("redis-server", args, { stdio: "ignore" });
-    for (;;) {
-      const answer = await askRedis(url);
-      if ("info" in answer && answer.info.includes("loading:0")) return;
-      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-    }
-  }
-
-  async function kill(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  }
-
-  t.teardown(async () => {
-    await kill();
-    await rm(folder, { recursive: true, force: true });
-  });
-  await launch();
+  const { url, folder, kill, restart } = await startOwnRedis(t, { appendfsync: "always" });
+  const appendOnly = join(folder, "appendonlydir");
   return {
     url,
     async crash() {
       await kill();
-      await launch();
+      await restart();
     },
     async crashTruncated(share) {
       await kill();
-      const files = (await readdir(join(folder, "appendonlydir"))).filter((name) =>
-        name.endsWith(".incr.aof"),
-      );
+      const files = (await readdir(appendOnly)).filter((name) => name.endsWith(".incr.aof"));
       const [name = ""] = files;
       if (files.length !== 1) throw new Error(`one file was expected: ${files.join()}`);
-      const file = join(folder, "appendonlydir", name);
+      const file = join(appendOnly, name);
       await truncate(file, Math.floor((await stat(file)).size * share));
-      await launch();
+      await restart();
     },
   };
 }

@@ -1,55 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startAnvil as startNode } from "../../scripts/processes/start-anvil.ts";
+import { type OwnAnvil, startOwnAnvil } from "../../scripts/processes/own-anvil.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
-import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 
-export type AnvilUnderTest = {
-  url: string;
-  port: number;
-  pid: number;
-  /** Rejects where the node answers with an error. */
-  rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
-  stop(): Promise<void>;
-};
+export type AnvilUnderTest = OwnAnvil;
 
-/** A real dev chain on a free loopback port. It makes a block for each transaction unless given a block time. */
+/** A real dev chain of its own on a free loopback port, gone when the test ends. */
 export async function startAnvil(
   t: Teardown,
-  {
-    chainId = 8845,
-    blockTimeSeconds,
-    genesisTimestampSeconds,
-  }: { chainId?: number; blockTimeSeconds?: number; genesisTimestampSeconds?: number } = {},
+  options: Parameters<typeof startOwnAnvil>[1] = {},
 ): Promise<AnvilUnderTest> {
-  const cacheFolder = await mkdtemp(join(tmpdir(), "tollgate-anvil-"));
-  const watch = await startParentWatch();
-  const node = await startNode({
-    env: process.env,
-    port: 0,
-    chainId,
-    cacheFolder,
-    blockTimeSeconds: blockTimeSeconds ?? "on demand",
-    ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
-    onLine: () => {},
-    onChild: ({ pid }) => watch.remember(pid),
-  });
-  if ("failed" in node) throw new Error(node.failed);
-  const stop = async () => {
-    node.child.kill();
-    await node.child.ended;
-  };
-  t.teardown(async () => {
-    await stop();
-    await watch.stop();
-    await rm(cacheFolder, { recursive: true, force: true });
-  });
-  return {
-    url: node.url,
-    port: node.port,
-    pid: node.child.pid,
-    rpc: (method, params = []) => node.rpc(method, params),
-    stop,
-  };
+  return await startOwnAnvil(t, options);
 }

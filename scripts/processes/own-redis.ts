@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "./find-program.ts";
+import { reservePort } from "./reserved-port.ts";
+import { type RunningRedis, startRedis } from "./start-redis.ts";
+import type { Teardown } from "./teardown.ts";
+import { startParentWatch } from "./watch-parent.ts";
+
+export type OwnRedis = {
+  url: string;
+  port: number;
+  pid: number;
+  /** Where its append-only file lives. */
+  folder: string;
+  /** SIGKILL: what was not yet on disk is lost. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts it again on the same port with the same data. */
+  restart(): Promise<void>;
+};
+
+const endWithinMs = 10_000;
+
+/** A real redis-server on a loopback port that stays its own, with AOF. It goes with its data when its owner ends. */
+export async function startOwnRedis(
+  t: Teardown,
+  { appendfsync = "everysec" }: { appendfsync?: "everysec" | "always" } = {},
+): Promise<OwnRedis> {
+  const program = await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] });
+  if (program === undefined)
+    throw new Error("redis-server is not installed: sh scripts/processes/install-redis.sh");
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-redis-"));
+  const [watch, port] = await Promise.all([startParentWatch(), reservePort()]);
+
+  async function launch(): Promise<RunningRedis> {
+    const started = await startRedis({
+      program: program ?? "",
+      env: process.env,
+      folder,
+      appendfsync,
+      onLine: () => {},
+      port,
+      onChild: ({ pid }) => watch.remember(pid),
+    });
+    if ("failed" in started) throw new Error(started.failed);
+    return started;
+  }
+
+  let redis = await launch();
+  const { url } = redis;
+  const kill = async () => {
+    redis.child.kill();
+    await redis.child.ended;
+    watch.forget(redis.child.pid);
+  };
+  t.teardown(async () => {
+    await kill();
+    await watch.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    url,
+    port,
+    folder,
+    get pid() {
+      return redis.child.pid;
+    },
+    kill,
+    async stop() {
+      // One that was stopped with SIGSTOP takes SIGTERM only when it runs.
+      if (redis.child.running()) process.kill(redis.child.pid, "SIGCONT");
+      await redis.child.stop({ withinMs: endWithinMs });
+    },
+    async restart() {
+      redis = await launch();
+    },
+  };
+}
