@@ -64,8 +64,8 @@ export async function startGateway(
 
 export function soakKeys(): SoakKeys {
   const { keys } = readShipped({});
-  const valueOf = (isIt: (key: (typeof keys)[number]) => boolean) => keys.find(isIt)?.value ?? "";
-  return { core: valueOf(({ qa }) => qa !== true), qa: valueOf(({ qa }) => qa === true) };
+  const secretOf = (isIt: (key: (typeof keys)[number]) => boolean) => keys.find(isIt)?.value ?? "";
+  return { core: secretOf(({ qa }) => qa !== true), qa: secretOf(({ qa }) => qa === true) };
 }
 
 function readShipped(env: Readonly<Record<string, string>>) {
