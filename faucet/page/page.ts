@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ProblemDocument } from "../../lib/http-service/problem.ts";
-import { readPageStyle } from "../../lib/web/page-style.ts";
+import { pageHeaders } from "../../lib/web/page-headers.ts";
+import { readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
 import type { FaucetConfig } from "../config.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
@@ -21,31 +21,8 @@ export type Page = {
   send(reply: FastifyReply, text: string): FastifyReply;
 };
 
-/**
- * Nothing from outside and nothing inline; forms go to the faucet alone. Nobody may put the page into a frame and have
- * its buttons pressed.
- */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
-
-const files = [
-  { file: "page.css", type: "text/css; charset=utf-8", read: readPageStyle },
-  { file: "page.js", type: "text/javascript; charset=utf-8", read: readText },
-  { file: "icon.svg", type: "image/svg+xml", read: readText },
-];
-
-function readText(file: URL): string {
-  return readFileSync(file, "utf8");
-}
+const headers = pageHeaders({ formsTo: "self" });
+const files = readStaticFiles(new URL(".", import.meta.url), ["page.css", "page.js", "icon.svg"]);
 
 /** The faucet's pages for people, with or without scripts. */
 export function createPage({
@@ -60,20 +37,16 @@ export function createPage({
   }
 
   function send(reply: FastifyReply, text: string): FastifyReply {
-    return reply
-      .headers({ "Content-Security-Policy": contentSecurityPolicy, "Referrer-Policy": "no-referrer" })
-      .type("text/html; charset=utf-8")
-      .send(text);
+    return reply.headers(headers).type("text/html; charset=utf-8").send(text);
   }
 
   return {
     send,
     addTo(app) {
       app.get("/", async (_request, reply) => send(reply, await render({})));
-      for (const { file, type, read } of files) {
-        const body = read(new URL(file, import.meta.url));
-        app.get(`/${file}`, (_request, reply) =>
-          reply.header("Cache-Control", "no-cache").type(type).send(body),
+      for (const { path, type, body } of files) {
+        app.get(path, (_request, reply) =>
+          reply.header("Cache-Control", staticCacheControl).type(type).send(body),
         );
       }
     },

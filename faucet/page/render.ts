@@ -1,8 +1,9 @@
 import { formatTokens } from "../../lib/config/token-amount.ts";
 import { network, walletConfiguration } from "../../lib/network.ts";
+import { type Html, html } from "../../lib/web/html.ts";
+import { pageShell } from "../../lib/web/page-shell.ts";
 import type { ClaimView } from "../http/claim-view.ts";
 import type { StatusView } from "../read-status.ts";
-import { type Html, html } from "./html.ts";
 
 export type PageContent = {
   status: StatusView;
@@ -25,25 +26,14 @@ export function renderPage(content: PageContent): string {
   const { blockExplorerUrls, ...withoutExplorer } = configuration;
   const forWallets = explorerUrl === "" ? withoutExplorer : { ...withoutExplorer, blockExplorerUrls };
   const isOpen = claim !== undefined && claim.status !== "confirmed" && claim.status !== "refused";
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>${titleOf(content)} · Tollgate faucet</title>
-    <link rel="icon" href="/icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="/page.css">
-    <script type="module" src="/page.js"></script>
-    ${isOpen ? html`<noscript><meta http-equiv="refresh" content="${String(refreshSeconds)}"></noscript>` : ""}
-  </head>
-  <body data-network="${JSON.stringify(forWallets)}" data-explorer="${explorerUrl}">
-    <header class="top">
-      <img src="/icon.svg" alt="" width="32" height="32">
-      <p class="brand">Tollgate <span>faucet</span></p>
-    </header>
-    <main>
-      <div class="intro">
+  return pageShell({
+    title: titleOf(content),
+    product: "faucet",
+    head: isOpen
+      ? html`<noscript><meta http-equiv="refresh" content="${String(refreshSeconds)}"></noscript>`
+      : html``,
+    bodyAttributes: html` data-network="${JSON.stringify(forWallets)}" data-explorer="${explorerUrl}"`,
+    main: html`      <div class="intro">
         <h1>Test tokens for your wallet</h1>
         <p>
           ${inTokens(status.amount)} for each address on the network's allowlist, once in ${lengthOf(status.limits.windowSeconds)}. They are worth
@@ -59,11 +49,8 @@ export function renderPage(content: PageContent): string {
           ${statusCard(status)}
           ${networkCard(walletRpcUrl)}
         </div>
-      </div>
-    </main>
-  </body>
-</html>
-`.text;
+      </div>`,
+  });
 }
 
 function titleOf({ error, claim }: PageContent): string {

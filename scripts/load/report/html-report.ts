@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
+import { escapeHtml } from "../../../lib/web/html.ts";
 import type { LatencySummary } from "../record/latencies.ts";
 import { describeSettings, describeThreshold } from "./describe-settings.ts";
-import { escapeText } from "./escape-text.ts";
 import { count, milliseconds, percent, rate, seconds } from "./format.ts";
 import { reportStyle } from "./html-style.ts";
 import { plotSvg } from "./plot.ts";
@@ -26,14 +26,14 @@ export function htmlReport(report: Report): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Load report: ${escapeText(report.settings.url)}</title>
+<title>Load report: ${escapeHtml(report.settings.url)}</title>
 <link rel="icon" href="data:,">
 <style>${reportStyle}</style>
 </head>
 <body>
 <main>
 <h1>Load report</h1>
-<p>${escapeText(report.settings.url)}, ${escapeText(report.startedAt)}</p>
+<p>${escapeHtml(report.settings.url)}, ${escapeHtml(report.startedAt)}</p>
 ${verdict(report)}
 ${tiles(report)}
 ${notes(report)}
@@ -54,7 +54,7 @@ ${table(["", ""], describeSettings(report))}
 
 function verdict({ thresholds, passed }: Report): string {
   if (thresholds.length === 0) return "";
-  const lines = thresholds.map((threshold) => `<li>${escapeText(describeThreshold(threshold))}</li>`);
+  const lines = thresholds.map((threshold) => `<li>${escapeHtml(describeThreshold(threshold))}</li>`);
   return `<section class="verdict ${passed ? "kept" : "missed"}"><strong>${
     passed ? "Thresholds kept" : "Threshold missed"
   }</strong><ul>${lines.join("")}</ul></section>`;
@@ -69,14 +69,14 @@ function tiles({ rates, latencyMs, calls }: Report): string {
     ["p99.9", milliseconds(latencyMs.p999)],
     ["failed", `${count(calls.failed)} (${percent(calls.errorRate)})`],
   ] as const;
-  const items = shown.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeText(value)}</dd></div>`);
+  const items = shown.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`);
   return `<dl class="tiles">${items.join("")}</dl>`;
 }
 
 function notes({ notes: given, self }: Report): string {
   const all = [...self.bottlenecks, ...given];
   if (all.length === 0) return "";
-  return `<section class="notes"><ul>${all.map((text) => `<li>${escapeText(text)}</li>`).join("")}</ul></section>`;
+  return `<section class="notes"><ul>${all.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul></section>`;
 }
 
 function plots({ series, latencyCurve, latencyMs }: Report): string {
@@ -178,11 +178,11 @@ function percentileCells({ p50, p90, p99, p999, max, count: recorded }: LatencyS
 /** Wide tables scroll in a box of their own, so that the page never does; the box can be reached by keyboard. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const isEmptyHead = head.every((cell) => cell === "");
-  const headRow = `<thead><tr>${head.map((cell) => `<th scope="col">${escapeText(cell)}</th>`).join("")}</tr></thead>`;
+  const headRow = `<thead><tr>${head.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join("")}</tr></thead>`;
   const body = rows.map(
     ([first = "", ...others]) =>
-      `<tr><th scope="row">${escapeText(first)}</th>${others
-        .map((cell) => `<td>${escapeText(cell)}</td>`)
+      `<tr><th scope="row">${escapeHtml(first)}</th>${others
+        .map((cell) => `<td>${escapeHtml(cell)}</td>`)
         .join("")}</tr>`,
   );
   return `<div class="scroll" tabindex="0"><table>${isEmptyHead ? "" : headRow}<tbody>${body.join("")}</tbody></table></div>`;

@@ -1,4 +1,4 @@
-import { escapeText } from "./escape-text.ts";
+import { escapeHtml } from "../../../lib/web/html.ts";
 
 export type PlotLine = {
   name: string;
@@ -45,8 +45,8 @@ export function plotSvg({
   const even = Array.from({ length: tickCount }, (_, index) => index / (tickCount - 1));
   const shownX = ticksX ?? even.map((share) => lowestX + share * (highestX - lowestX));
   return [
-    `<figure><figcaption>${escapeText(title)} ${lines.map(legendItem).join(" ")}</figcaption>`,
-    `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(title)}">`,
+    `<figure><figcaption>${escapeHtml(title)} ${lines.map(legendItem).join(" ")}</figcaption>`,
+    `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(title)}">`,
     ...even.map((share) => gridLine(top(share * highestY), showY(share * highestY))),
     ...shownX.map((x) => label(left(x), height - 8, showX(x), "middle")),
     ...lines.flatMap((line) => drawLine({ line, left, top, describe: (x, y) => `${showX(x)}: ${showY(y)}` })),
@@ -75,7 +75,7 @@ function drawLine({
     `<polyline class="line ${tone}" points="${path}"/>`,
     ...marks.map(
       ({ x, y }) =>
-        `<circle class="mark ${tone}" cx="${digits(left(x))}" cy="${digits(top(y))}" r="3"><title>${escapeText(
+        `<circle class="mark ${tone}" cx="${digits(left(x))}" cy="${digits(top(y))}" r="3"><title>${escapeHtml(
           `${name}, ${describe(x, y)}`,
         )}</title></circle>`,
     ),
@@ -88,11 +88,11 @@ function gridLine(y: number, text: string): string {
 }
 
 function label(x: number, y: number, text: string, anchor: "middle" | "end"): string {
-  return `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escapeText(text)}</text>`;
+  return `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 }
 
 function legendItem({ name, tone }: PlotLine): string {
-  return `<span class="legend ${tone}">${escapeText(name)}</span>`;
+  return `<span class="legend ${tone}">${escapeHtml(name)}</span>`;
 }
 
 /** The next number above that is round enough for an axis. */

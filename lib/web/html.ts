@@ -11,8 +11,13 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
 }
 
 function textOf(value: Value): string {
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (sign) => entities[sign] ?? "");
+  if (typeof value === "string") return escapeHtml(value);
   return "text" in value ? value.text : value.map(({ text }) => text).join("\n              ");
+}
+
+/** Text for HTML, inside elements and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
 const entities: Readonly<Record<string, string>> = {
