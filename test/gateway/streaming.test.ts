@@ -68,6 +68,13 @@ t.test("long answers", async (t) => {
     },
   );
 
+  t.test("a key for QA is told which validator streams", async (t) => {
+    const { headers, text } = await gateway.post(trace, { key: qaKey });
+    t.ok(text.length > resultBytes, "it came as a stream");
+    t.equal(headers.get("X-Tollgate-Validator"), "validator-1");
+    t.equal(headers.get("X-Tollgate-Cache"), "miss");
+  });
+
   t.test("in a batch they come whole, beside the others", async (t) => {
     const { json } = await gateway.post([
       { ...trace, id: 1 },
@@ -98,11 +105,14 @@ t.test("long answers", async (t) => {
     t.teardown(() => socket.destroy());
     socket.pause();
     socket.write(rawPost({ key: thirdKey, body: JSON.stringify({ ...trace, id: 1 }) }));
-    const started = performance.now();
+    let longestMs = 0;
     for (let call = 0; call < 100; call += 1) {
+      const started = performance.now();
       t.equal((await gateway.post({ jsonrpc: "2.0", id: 1, method: "eth_gasPrice" })).status, 200);
+      longestMs = Math.max(longestMs, performance.now() - started);
     }
-    t.ok(performance.now() - started < 5000);
+    // A call behind it would wait until the reader is closed, after 10 s.
+    t.ok(longestMs < 5000, `the slowest of them took ${Math.round(longestMs)} ms`);
   });
 
   t.test("a client that leaves in the middle leaves nothing behind", async (t) => {
