@@ -5,14 +5,15 @@ import type { CallToForward } from "../methods/call.ts";
 import type { NamedUpstream } from "./named-upstreams.ts";
 import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
-import type { ConnectionEvents, FailureReason } from "./pool/connection.ts";
+import type { Connection, ConnectionEvents, FailureReason } from "./pool/connection.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
+import { createDrawValidator } from "./pool/draw-validator.ts";
 import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
-import { slowLane } from "./pool/lanes.ts";
+import { lightLane, slowLane } from "./pool/lanes.ts";
 import { createNullVerification } from "./pool/null-verification.ts";
 import { createVerificationBudget } from "./pool/null-verification-budget.ts";
-import { createPinger } from "./pool/pinger.ts";
+import { createPinger, type Pinger } from "./pool/pinger.ts";
 import { registerPoolMetrics } from "./pool/pool-metrics.ts";
 import type { PoolSettings } from "./pool/pool-settings.ts";
 import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
@@ -23,40 +24,41 @@ import { createPlans, createUpstreamCall } from "./pool/upstream-call.ts";
 import { createValidator, openConnection, targetOf, type Validator } from "./pool/validator.ts";
 import type { CallOptions, Settle } from "./upstream-result.ts";
 
-/** What the pool has to know of a call. `target` is the index of the one validator that gets it, once. */
+/** `target` is the index of the one validator that gets the call, once. */
 export type PoolCallOptions = Partial<CallOptions> & { target?: number };
 
 export type ValidatorPool = {
   /**
-   * Has a validator answer one call, within the method's time; a read goes to another validator where one fails.
-   * `settle` is called once, perhaps before this returns, and must not throw. With `mayStream` a long answer comes as a
-   * stream, which has to be started or aborted. A promise a call, and what awaits it, would cost as much as everything
-   * else that the pool does for it.
+   * Has a validator answer one call, within the method's time. A read goes to another validator where one fails. `settle`
+   * is called once, perhaps before this returns, and must not throw. With `mayStream` a long answer comes as a stream,
+   * which has to be started or aborted.
+   *
+   * A callback, because a promise a call, and what awaits it, would cost as much as everything else that the pool does.
    */
   submit(call: CallToForward, options: PoolCallOptions, settle: Settle): void;
   status(): PoolStatus;
   /**
-   * Which of them may get a call of the slow lane, best first: neither taken out nor, as long as others are not, silent or
-   * behind the head.
+   * The validators that may get a call of the slow lane, best first: neither ejected nor, as long as others are not, silent
+   * or behind the head.
    */
   healthy(): readonly HealthyValidator[];
   /** Whether any validator answers as far as is known. */
   isAnswering(): boolean;
-  /** Settles what is under way as unavailable and closes every connection. */
-  /** Settles everything, and takes in nothing more; what is being streamed goes on. */
+  /** Settles everything as unavailable and takes nothing in any more. Streams go on. */
   settleAll(): void;
+  /** Does the same and closes every connection. */
   stop(): void;
 };
 
 /** `url` without credentials. */
 export type HealthyValidator = { index: number; url: string };
 
-/** Bits of one number tell which validators a call was put to. */
+/** Bits of one number tell which validators have had a call. */
 export const validatorsMax = 30;
 
 /**
- * The validators as one: each call goes to whichever is best, in arrays over a few connections, and what one fails
- * another answers.
+ * Several validators as one. Each call goes to the best one, in arrays over a few connections. What one validator fails
+ * another one answers.
  * @throws Error for more than `validatorsMax` addresses.
  */
 export function createValidatorPool({
@@ -71,14 +73,14 @@ export function createValidatorPool({
 }: {
   upstreams: readonly NamedUpstream[];
   settings: PoolSettings;
-  /** Of the network: a transaction of another is nobody's here. */
+  /** Of the network. A transaction of another network is of no sender here. */
   chainId: number;
   head: PoolHead;
   registry: Registry;
   logger: Logger;
   /** Monotonic milliseconds. */
   now?: () => number;
-  /** Milliseconds since the epoch, for what people read. */
+  /** Milliseconds since the epoch, for people. */
   wallClock?: () => number;
 }): ValidatorPool {
   const receiving = createReceiveBudget(settings);
@@ -110,27 +112,15 @@ export function createValidatorPool({
     logger,
     now,
   });
-  const pingers = validators.map((validator) =>
-    createPinger({
-      open: (events) => open(validator, events),
-      timeoutMs: settings.health.pingTimeoutMs,
-      now,
-      onPinged(failure) {
-        if (failure === undefined) validator.progressAtMs = now();
-        validator.health.pinged(failure, now());
-        dispatcher.flushSoon();
-      },
-    }),
-  );
+  const pingers = createPingers({ validators, open, settings, onPinged: dispatcher.flushSoon, now });
   const { sweep } = createSweep({ validators, pingers, dispatcher, hedges, head, settings, now });
-  const sweeping = setInterval(sweep, settings.health.sweepMs);
-  sweeping.unref();
+  const sweeping = setInterval(sweep, settings.health.sweepMs).unref();
   const planOf = createPlans();
   const budget = createVerificationBudget({ perSecondMax: settings.unknownHashesPerSecondMax, now });
   const askInTurn = createAskInTurn({ validators, head, dispatcher, budget });
   const sends = createSends({
-    validators,
-    head,
+    validatorCount: validators.length,
+    drawValidator: createDrawValidator({ validators, head, now }),
     dispatcher,
     askInTurn,
     planOf,
@@ -142,47 +132,37 @@ export function createValidatorPool({
   const verify = createNullVerification({ validators, head, askInTurn, settings, now });
   registerPoolMetrics({ registry, validators, dispatcher, receiving });
 
-  function submit(
-    { kind, rule, paramsText }: CallToForward,
-    { group, timeoutMs = rule.timeoutMs, mayStream = false, target }: PoolCallOptions,
-    settle: Settle,
-  ): void {
-    const deadlineMs = now() + timeoutMs;
-    if (!rule.mayAskAgain) {
-      void sends.send({ kind, rule, paramsText }, { deadlineMs, group }).then(settle);
-      return;
-    }
-    const sender = pendingCountSender(rule.name, paramsText);
-    if (sender !== undefined) {
-      void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
-      return;
-    }
-    const plan = planOf(rule);
-    const call = createUpstreamCall({
-      plan,
-      paramsText,
-      deadlineMs,
-      group,
-      mayStream,
-      target,
-      settle: verify,
-      deliver: settle,
-    });
-    dispatcher.submit(call);
-  }
-
   return {
-    submit,
+    submit(
+      { kind, rule, paramsText },
+      { group, timeoutMs = rule.timeoutMs, mayStream = false, target },
+      settle,
+    ) {
+      const deadlineMs = now() + timeoutMs;
+      if (!rule.mayAskAgain) {
+        void sends.send({ kind, rule, paramsText }, { deadlineMs, group }).then(settle);
+        return;
+      }
+      const sender = pendingCountSender(rule.name, paramsText);
+      if (sender !== undefined) {
+        void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
+        return;
+      }
+      dispatcher.submit(
+        createUpstreamCall({
+          plan: planOf(rule),
+          paramsText,
+          deadlineMs,
+          group,
+          mayStream,
+          target,
+          settle: verify,
+          deliver: settle,
+        }),
+      );
+    },
     status: () => poolStatus({ validators, dispatcher, wallClock, now }),
-    healthy: () =>
-      validators
-        .map((validator) => ({
-          index: validator.index,
-          url: validator.url,
-          tier: tierOf(validator, slowLane, head),
-        }))
-        .filter(({ tier }) => tier <= 1)
-        .sort((one, other) => one.tier - other.tier),
+    healthy: () => healthyOf(validators, head),
     isAnswering: () => validators.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
     settleAll: dispatcher.settleAll,
     stop() {
@@ -193,7 +173,7 @@ export function createValidatorPool({
   };
 }
 
-/** Each validator with its health. The last that can be asked is never taken out. */
+/** Each validator with its health. The last one that can be asked is never ejected. */
 function createValidators({
   upstreams,
   settings,
@@ -226,6 +206,45 @@ function createValidators({
     const validator = createValidator({ name, url, index, settings, health, room: receiving.forValidator() });
     return validator;
   });
-  const isSound = (validator: Validator) => tierOf(validator, 0, head) <= 2 && !validator.health.isSuspect();
+  const isSound = (validator: Validator) =>
+    tierOf(validator, lightLane, head) <= 2 && !validator.health.isSuspect();
   return validators;
+}
+
+function createPingers({
+  validators,
+  open,
+  settings,
+  onPinged,
+  now,
+}: {
+  validators: readonly Validator[];
+  open: (validator: Validator, events: ConnectionEvents) => Connection;
+  settings: PoolSettings;
+  onPinged: () => void;
+  now: () => number;
+}): readonly Pinger[] {
+  return validators.map((validator) =>
+    createPinger({
+      open: (events) => open(validator, events),
+      timeoutMs: settings.health.pingTimeoutMs,
+      now,
+      onPinged(failure) {
+        if (failure === undefined) validator.progressAtMs = now();
+        validator.health.pinged(failure, now());
+        onPinged();
+      },
+    }),
+  );
+}
+
+function healthyOf(validators: readonly Validator[], head: PoolHead): HealthyValidator[] {
+  return validators
+    .map((validator) => ({
+      index: validator.index,
+      url: validator.url,
+      tier: tierOf(validator, slowLane, head),
+    }))
+    .filter(({ tier }) => tier <= 1)
+    .sort((one, other) => one.tier - other.tier);
 }

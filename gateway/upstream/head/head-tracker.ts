@@ -1,13 +1,8 @@
 import type { Logger } from "pino";
+import type { HeadEvent } from "./announce-heads.ts";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
-import {
-  createHeadState,
-  type HeadEvent,
-  type HeadUpdate,
-  type Lookup,
-  type WaitingHead,
-} from "./head-state.ts";
+import { createHeadState, type HeadUpdate, type Lookup, type WaitingHead } from "./head-state.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
 import type { Header } from "./read-header.ts";
 import { isOurs, type Outside } from "./validator.ts";
@@ -216,7 +211,7 @@ export function createHeadTracker({
       for (const feed of feeds.values()) feed.probeSoon();
     },
     isStalled: () => state.isStalled(monotonicMs()),
-    headAgeMs: () => state.headAgeMs(monotonicMs()),
+    headAgeMs: () => state.ageMs(monotonicMs()),
     answering: () => state.answering(monotonicMs()),
     differences: () => ({
       outside: labels.flatMap((label) => {

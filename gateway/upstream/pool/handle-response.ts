@@ -2,102 +2,55 @@ import type { Logger } from "pino";
 import type { WholeAnswer } from "../upstream-result.ts";
 import type { FailureReason, UpstreamRequest } from "./connection.ts";
 import { type Failover, mayBeItsEnd } from "./failover.ts";
-import { longAnswerChars, noteAnswerLength, noteCallMs } from "./group-counts.ts";
+import type { FinishCall } from "./finish-call.ts";
+import { longAnswerChars, noteAnswerLength } from "./group-counts.ts";
 import { type Lane, slowLane } from "./lanes.ts";
-import { readResponse } from "./read-outcome.ts";
+import type { LateRequests } from "./late-requests.ts";
+import { readResponse } from "./read-response.ts";
+import { createSettleAnswers } from "./settle-answers.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
-/** After bad answers from so many validators a call is at fault itself: no validator is taken out for it. */
+/** After bad answers from so many validators the call is at fault: no further validator is blamed for it. */
 const blamedAnswersMax = 2;
 
-/** So a proxy in front of a validator says that it has gone, or hangs. */
+/** A proxy in front of a validator says so that the validator has gone, or hangs. */
 const proxyStatuses: ReadonlySet<number> = new Set([502, 504]);
-/** Calls whose answers found no room so often are not asked again: what they would bring is in nobody's interest now. */
+
+/** A call whose answers found no room so often is not retried. */
 const noRoomMax = 3;
 
-/** That nobody waits any more, or that an answer is too long or finds no room, is not its validator's fault. */
+/** Not the validator's fault: nobody waits any more, or the answer is too long or finds no room. */
 const blameless: ReadonlySet<FailureReason> = new Set(["unwanted", "too_large", "no_room"]);
 
-/** What an answer, or none, means to the calls of a request and to the validator's health. */
+/** Decides what a response, or its failure, means for the calls of a request and for the validator's health. */
 export function createResponseHandler({
   lanes,
+  finish,
   failover,
+  lateRequests,
   splitAfterMs,
   logger,
   now,
 }: {
   lanes: readonly Lane[];
+  finish: FinishCall;
   failover: Failover;
+  lateRequests: Pick<LateRequests, "noteEnd">;
   splitAfterMs: number;
   logger: Logger;
   now: () => number;
 }) {
-  function blame(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
-    const [call] = request.calls;
-    if (request.calls.length === 1 && call !== undefined && call.badAnswers >= blamedAnswersMax) return;
-    validator.health.failed(reason, now());
-  }
+  const settleAnswers = createSettleAnswers({ lanes, finish, badAnswer, splitAfterMs, now });
 
-  function badAnswer(
-    call: UpstreamCall,
-    validator: Validator,
-    reason: FailureReason,
-    { alone }: { alone: boolean },
-  ): void {
+  function badAnswer(call: UpstreamCall, validator: Validator, reason: FailureReason, alone: boolean): void {
     call.badAnswers += 1;
     call.alone ||= alone;
     call.mayHaveArrived = true;
-    failover.askAgain(call, validator, reason);
+    failover.retry(call, validator, reason);
   }
 
-  function settleAll(
-    request: UpstreamRequest,
-    validator: Validator,
-    answers: readonly (WholeAnswer | undefined)[],
-  ): void {
-    const nowMs = now();
-    let missing = 0;
-    for (let index = 0; index < request.calls.length; index += 1) {
-      const call = request.calls[index];
-      const answer = answers[index];
-      if (call === undefined) continue;
-      call.lastValidator = validator.index;
-      if (answer !== undefined) {
-        answer.validator = validator.label;
-        answer.wasAtHead = request.isAtHead;
-        if (call.counted !== undefined)
-          noteAnswerLength(call.counted, call.plan.rule.name, answer.afterId.length);
-        failover.finish(call, answer);
-      } else {
-        missing += 1;
-        badAnswer(call, validator, "missing", { alone: true });
-      }
-    }
-    validator.progressAtMs = nowMs;
-    noteTime(request, nowMs);
-    // What it answers long after it was given up says nothing about what it will answer now, only that arrays take so long.
-    if (request.isAbandoned) {
-      if (request.isMoved) lanes[request.lane]?.latency.add(nowMs - request.sentAtMs);
-      return;
-    }
-    const tookMs = nowMs - request.sentAtMs;
-    validator.lanes[request.lane]?.latency.add(tookMs);
-    const lane = lanes[request.lane];
-    lane?.latency.add(tookMs);
-    if (lane !== undefined && tookMs < splitAfterMs / 2) lane.quickAnswerAtMs = nowMs;
-    if (missing > 0) validator.health.failed("missing", nowMs);
-    else validator.health.succeeded(nowMs);
-  }
-
-  /** Where arrays are of one key, what they took is known of its calls. */
-  function noteTime({ calls, lane, sentAtMs }: UpstreamRequest, nowMs: number): void {
-    if (lanes[lane]?.turns.isMixed !== false) return;
-    const count = calls[0]?.counted;
-    if (count !== undefined) noteCallMs(count, (nowMs - sentAtMs) / calls.length);
-  }
-
-  /** One error object for an array: one of its calls may have spoiled it, so that halves of it are asked. */
+  /** One error object for a whole array: one of its calls may have spoiled it, so it is retried in halves. */
   function refusedArray(request: UpstreamRequest, validator: Validator): void {
     const open = request.calls.filter((call) => !call.settled);
     const refusal = { validatorIndex: validator.index, left: open.length, hasCulprit: false };
@@ -114,79 +67,84 @@ export function createResponseHandler({
       call.badAnswers += 1;
       call.mayHaveArrived = true;
     }
-    failover.askInHalves(request, reason);
+    failover.retryInHalves(request, reason);
   }
 
-  /** An error object that names no call: when a second validator says so too, it is the call's answer. */
+  /** An error object that names no call. Once a second validator sends one, it is the call's answer. */
   function refusedCall(request: UpstreamRequest, validator: Validator, error: WholeAnswer): void {
     const [call] = request.calls;
-    if (call?.fallback !== undefined) failover.finish(call, error);
+    if (call?.fallback !== undefined) finish(call, error);
     else {
       if (call !== undefined) call.fallback = error;
       allBad(request, validator, "bad_answer");
     }
   }
 
-  /**
-   * Of an array each is asked alone. One that was alone is asked of one other, who may say it shorter if this one lies;
-   * one of the slow lane is not: it costs a validator much.
-   */
-  function tooLarge(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
-    if (request.calls.length > 1) failover.askAlone(call, validator, "too_large");
-    else if (call.tooLargeFrom !== -1 || request.lane === slowLane) failover.finish(call, "too_large");
-    else {
-      if (call.counted !== undefined) noteAnswerLength(call.counted, call.plan.rule.name, longAnswerChars);
-      call.tooLargeFrom = validator.index;
-      failover.askAgain(call, validator, "too_large");
-    }
-  }
-
-  /** Another validator may have room left: each has a part of its own. */
-  function noRoom(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
-    call.noRoom += 1;
-    if (call.noRoom >= noRoomMax || request.lane === slowLane) failover.finish(call, "no_room");
-    else if (request.calls.length > 1) failover.askAlone(call, validator, "no_room");
-    else failover.askAgain(call, validator, "no_room");
-  }
-
   function allBad(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
     blame(request, validator, reason);
     const [call] = request.calls;
     if (request.calls.length > 1) halve(request, reason);
-    else if (call !== undefined) badAnswer(call, validator, reason, { alone: call.badAnswers > 0 });
+    else if (call !== undefined) badAnswer(call, validator, reason, call.badAnswers > 0);
+  }
+
+  function blame(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
+    const [call] = request.calls;
+    if (request.calls.length === 1 && call !== undefined && call.badAnswers >= blamedAnswersMax) return;
+    validator.health.failed(reason, now());
+  }
+
+  /**
+   * The calls of an array are retried alone. A lone call goes to one other validator, whose answer may be shorter if this
+   * one lies; a call of the slow lane does not, because it costs a validator much.
+   */
+  function tooLarge(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
+    if (request.calls.length > 1) failover.retryAlone(call, validator, "too_large");
+    else if (call.tooLargeFrom !== -1 || request.lane === slowLane) finish(call, "too_large");
+    else {
+      if (call.counted !== undefined) noteAnswerLength(call.counted, call.plan.rule.name, longAnswerChars);
+      call.tooLargeFrom = validator.index;
+      failover.retry(call, validator, "too_large");
+    }
+  }
+
+  /** Each validator has room of its own, so another one may have some left. */
+  function noRoom(call: UpstreamCall, request: UpstreamRequest, validator: Validator): void {
+    call.noRoom += 1;
+    if (call.noRoom >= noRoomMax || request.lane === slowLane) finish(call, "no_room");
+    else if (request.calls.length > 1) failover.retryAlone(call, validator, "no_room");
+    else failover.retry(call, validator, "no_room");
   }
 
   return {
-    answered(validator: Validator, request: UpstreamRequest, answer: { status: number; body: Buffer }): void {
-      const outcome = readResponse(request.calls.length, answer);
-      if (outcome.kind === "answers") settleAll(request, validator, outcome.answers);
-      // Its calls are asked elsewhere already.
+    answered(
+      validator: Validator,
+      request: UpstreamRequest,
+      response: { status: number; body: Buffer },
+    ): void {
+      const read = readResponse(request.calls.length, response);
+      if (read.kind === "answers") settleAnswers(request, validator, read.answers);
+      // The calls of an abandoned request are retried elsewhere already.
       else if (request.isAbandoned) return;
-      else if (outcome.kind === "failed" && request.lane === slowLane && proxyStatuses.has(answer.status)) {
-        blame(request, validator, outcome.reason);
-        failover.failed(request, validator, "closed");
-      } else if (outcome.kind === "failed") allBad(request, validator, outcome.reason);
+      else if (read.kind === "failed" && request.lane === slowLane && proxyStatuses.has(response.status)) {
+        blame(request, validator, read.reason);
+        failover.requestFailed(request, validator, "closed");
+      } else if (read.kind === "failed") allBad(request, validator, read.reason);
       else if (request.calls.length > 1) refusedArray(request, validator);
-      else refusedCall(request, validator, outcome.error);
+      else refusedCall(request, validator, read.error);
     },
 
     failed(validator: Validator, request: UpstreamRequest, reason: FailureReason): void {
-      logger.debug({ validator: validator.label, reason, calls: request.calls.length }, "validator failed");
+      const { calls } = request;
+      logger.debug({ validator: validator.label, reason, calls: calls.length }, "validator failed");
       if (!blameless.has(reason)) validator.health.failed(reason, now());
-      for (const call of request.calls) call.mayHaveArrived ||= request.hasLeft;
-      if (request.isAbandoned) {
-        failover.noteEnd(request, reason);
-        return;
-      }
-      const isArray = request.calls.length > 1;
-      if (reason === "too_large") {
-        for (const call of request.calls) tooLarge(call, request, validator);
-      } else if (reason === "no_room") {
-        for (const call of request.calls) noRoom(call, request, validator);
-        // It was read by the validator, and one of its calls may be what ended the connection.
-      } else if (isArray && request.hasLeft && !mayBeItsEnd(request, reason))
-        failover.askInHalves(request, reason);
-      else failover.failed(request, validator, reason);
+      for (const call of calls) call.mayHaveArrived ||= request.hasLeft;
+      if (request.isAbandoned) lateRequests.noteEnd(request, reason);
+      else if (reason === "too_large") for (const call of calls) tooLarge(call, request, validator);
+      else if (reason === "no_room") for (const call of calls) noRoom(call, request, validator);
+      // The validator has read the array, and one of its calls may have ended the connection.
+      else if (calls.length > 1 && request.hasLeft && !mayBeItsEnd(request, reason)) {
+        failover.retryInHalves(request, reason);
+      } else failover.requestFailed(request, validator, reason);
     },
   };
 }

@@ -5,90 +5,90 @@ import type { GroupCount } from "./group-counts.ts";
 
 export const laneNames = ["light", "call", "slow"] as const;
 
-/** One call on its way to an answer. */
+/** One call on its way to a validator's answer. */
 export type UpstreamCall = {
   readonly plan: MethodPlan;
   readonly paramsText: ByteText;
-  /** The one validator that it is put to, once: who asks decides what comes next. Undefined: whichever is best. */
+  /** Index of the one validator that gets the call, once: the caller decides what comes next. Undefined: any validator. */
   readonly target: number | undefined;
-  /** Whose call it is, for the bound on one key's calls. */
+  /** Whose call it is, for the bound on the calls of one key. */
   readonly group: string | undefined;
   readonly mayStream: boolean;
-  /** One function for all calls of a kind: what is of this call stands in `ask`, so that no closure is made for it. */
-  readonly settle: (answer: UpstreamResult, call: UpstreamCall) => void;
-  /** Who asked, where `settle` has to be told. */
-  readonly deliver: ((answer: UpstreamResult) => void) | undefined;
+  /** One function for all calls of a kind. It finds what belongs to this call in its second argument and needs no closure. */
+  readonly settle: (result: UpstreamResult, call: UpstreamCall) => void;
+  /** The caller's own callback, for a `settle` that needs one. */
+  readonly deliver: ((result: UpstreamResult) => void) | undefined;
   /** Monotonic. */
   readonly deadlineMs: number;
   settled: boolean;
-  /** Where it counts against its group's bound, while it is on its way. */
+  /** The count of its key, which it raises while it is on its way. */
   counted: GroupCount | undefined;
-  /** Never in an array: because it must not, or because it may have spoiled one. */
+  /** The call never shares an array: because it must not, or because it may have spoiled one. */
   alone: boolean;
-  /** How long an array may be that it is in: halved each time that one came to nothing, so that the culprit ends alone. */
+  /** Longest array for the call. It is halved each time such an array fails, until the culprit stands alone. */
   arrayMax: number;
-  /** It was only asked in longer arrays yet: validators that were may be asked again. */
+  /** The call was only sent in longer arrays so far, so validators that got it may get it again. */
   mayRepeat: boolean;
   /** When it was last sent. Monotonic. */
   sentAtMs: number;
-  /** Validators that were asked, a bit each. */
+  /** Validators that got it, a bit each. */
   tried: number;
-  /** All validators failed once, and may be asked for a second time. */
+  /** All validators failed once and may be tried a second time. */
   isSecondRound: boolean;
-  /** It stands in its lane's `again`. */
+  /** It waits in its lane's `again`. */
   isWaiting: boolean;
-  /** Requests in flight that it is in: two when it is hedged. */
+  /** Requests in flight that hold it: two while it is hedged. */
   inFlight: number;
-  /** Requests that ended, or went silent, without its answer: it may be what ended the validator. */
+  /** Requests that ended, or went silent, without its answer: the call may be what ends validators. */
   losses: number;
-  /** It waits for the end of this one, which was lost in the same array: only one of them may be asked at a time. */
+  /** A call that was lost in the same array and goes first: only one of them is on its way at a time. */
   waitsFor: UpstreamCall | undefined;
-  /** Bad answers that it got. From the third validator on they are its own fault, not the validator's. */
+  /** Bad answers so far. From the third validator on they count as the call's fault, not the validator's. */
   badAnswers: number;
-  /** What it is answered when no validator has anything better to say. */
+  /** The answer where no validator has a better one. */
   fallback: WholeAnswer | undefined;
-  /** Set where its array came back as one error object, until it is known who is to blame. */
+  /** Set while it is open who is to blame for a refused array. */
   refusal: ArrayRefusal | undefined;
-  /** The validator whose answer was too long, until another says the same. -1: none. */
+  /** Index of the validator whose answer was too long, until another one confirms that. -1: none. */
   tooLargeFrom: number;
   /** How often its answer found no room. */
   noRoom: number;
-  /** Which validator gave the answer, or was the last to fail. */
+  /** Index of the validator that answered, or failed last. */
   lastValidator: number;
-  /** A validator may have carried it out. */
+  /** A validator may have carried the call out. */
   mayHaveArrived: boolean;
 };
 
-/** An array that was refused whole. `left` calls of it are being asked again, each alone. */
+/** An array that a validator refused as a whole. `left` of its calls are open: each of them is retried alone. */
 export type ArrayRefusal = { validatorIndex: number; left: number; hasCulprit: boolean };
 
-/** Of a call that spoiled no array. */
+/** `arrayMax` of a call that has spoiled no array. */
 export const anyLength = 2 ** 30 - 1;
 
-/** What is made once for a method: `prefixes[id]` is a request's text up to its parameters. */
+/** What is made once for each method. `prefixes[id]` is the text of a request up to its parameters. */
 export type MethodPlan = { readonly rule: MethodRule; readonly lane: number; readonly prefixes: string[] };
 
 export type UpstreamCallOptions = Pick<UpstreamCall, "plan" | "paramsText" | "settle" | "deadlineMs"> &
   Partial<Pick<UpstreamCall, "target" | "group" | "mayStream" | "deliver" | "alone" | "tried">>;
 
-/** Always all fields in the same order, so that every call has one shape to the engine. */
-export function createUpstreamCall(request: UpstreamCallOptions): UpstreamCall {
+/** Sets all fields in the same order, so that the engine sees one shape for all calls. */
+export function createUpstreamCall(options: UpstreamCallOptions): UpstreamCall {
   return {
-    plan: request.plan,
-    paramsText: request.paramsText,
-    target: request.target,
-    group: request.group,
-    mayStream: request.mayStream ?? false,
-    settle: request.settle,
-    deliver: request.deliver,
-    deadlineMs: request.deadlineMs,
+    plan: options.plan,
+    paramsText: options.paramsText,
+    target: options.target,
+    group: options.group,
+    mayStream: options.mayStream ?? false,
+    settle: options.settle,
+    deliver: options.deliver,
+    deadlineMs: options.deadlineMs,
     settled: false,
     counted: undefined,
-    alone: request.alone ?? false,
+    alone: options.alone ?? false,
     arrayMax: anyLength,
     mayRepeat: false,
     sentAtMs: -1,
-    tried: request.tried ?? 0,
+    tried: options.tried ?? 0,
     isSecondRound: false,
     isWaiting: false,
     inFlight: 0,
@@ -104,7 +104,7 @@ export function createUpstreamCall(request: UpstreamCallOptions): UpstreamCall {
   };
 }
 
-/** The plan of a method's calls. Rules are made once, at start, so they are remembered for good. */
+/** Makes the plan of each method once. Rules are made at the start and live as long as the process. */
 export function createPlans() {
   const plans = new Map<MethodRule, MethodPlan>();
   return function planOf(rule: MethodRule): MethodPlan {
@@ -116,7 +116,7 @@ export function createPlans() {
   };
 }
 
-/** The body for a validator: an object for one call, an array for several; ids are the places, from 1. */
+/** The body of a request: an object for one call, an array for several. Ids are the places, from 1. */
 export function composeBody(calls: readonly UpstreamCall[]): ByteText {
   const [first] = calls;
   if (calls.length === 1 && first !== undefined) return itemText(first, 1);

@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import type { StubAnswer } from "../../fakes/stub-validator.ts";
 import { startStubValidator } from "../../fakes/stub-validator.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { answering, callsOf, callTo, createGate, startPool } from "../upstream/pool/start-pool.ts";
 import { kibibyte, mebibyte } from "./long-answers.ts";
 
@@ -16,6 +17,7 @@ function endless(bytes: number): StubAnswer {
   };
 }
 
+const heldBytes = "tollgate_gateway_received_bytes_held";
 const small = answering(({ params }) => JSON.stringify(params[0]));
 const settings = {
   streamFromBytes: 64 * kibibyte,
@@ -47,16 +49,17 @@ t.test(
     for (let round = 0; round < 10; round += 1) {
       const names = Array.from({ length: 20 }, (_, index) => `${round}-${index}`);
       const asked = names.map((name) => ask("web3_sha3", [name]));
-      held.push(await gauge(registry, "tollgate_gateway_received_bytes_held"));
+      held.push(await gauge(registry, heldBytes));
       t.strictSame(
         await Promise.all(asked),
         names.map((name) => `{"jsonrpc":"2.0","id":7,"result":"${name}"}`),
       );
-      held.push(await gauge(registry, "tollgate_gateway_received_bytes_held"));
+      held.push(await gauge(registry, heldBytes));
     }
     t.ok(Math.max(...held) <= settings.answersBytesMax / 2, `${Math.max(...held)} bytes at most`);
-    t.equal(await gauge(registry, "tollgate_gateway_received_bytes_held"), 0);
-    t.ok((validator(0).failovers["too_large"] ?? 0) > 0);
+    // On a busy machine calls are hedged, and the later answer comes in still.
+    await waitFor("the room is given back", async () => (await gauge(registry, heldBytes)) === 0);
+    t.ok((validator(0).failovers["too_large"] ?? 0) > 0, JSON.stringify(validator(0).failovers));
     t.not(validator(0).lastTakenOut, null, "it is blamed, since others said it shorter");
     t.equal(validator(1).lastTakenOut, null);
   },
@@ -74,7 +77,7 @@ t.test("what finds no room on its way is refused as such, and finds it when ther
   );
   t.ok(outcomes.every((outcome) => outcome === "answered" || outcome === "no_room"));
   t.ok(outcomes.includes("answered"));
-  t.equal(await gauge(registry, "tollgate_gateway_received_bytes_held"), 0);
+  await waitFor("the room is given back", async () => (await gauge(registry, heldBytes)) === 0);
   const alone = await pool.ask(callTo("web3_sha3", ["alone"]));
   t.type(alone, "object", "with room again");
 });

@@ -443,11 +443,11 @@ test("a chain of which nobody tells anything is flagged as one that stands still
   bench.say("a", chain, 10);
   t.equal(state.answering(bench.nowMs()), 1);
   t.ok(state.isStalled(bench.nowMs()), "who is back with the same block brings nothing new");
-  t.equal(state.headAgeMs(bench.nowMs()), 10_000);
+  t.equal(state.ageMs(bench.nowMs()), 10_000);
   bench.say("b", chain, 11);
   bench.say("a", chain, 11);
   t.notOk(state.isStalled(bench.nowMs()));
-  t.equal(state.headAgeMs(bench.nowMs()), 0);
+  t.equal(state.ageMs(bench.nowMs()), 0);
 });
 
 test("a proof that a validator answers grows old by the clock, without another word", async (t) => {

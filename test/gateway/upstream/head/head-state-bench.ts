@@ -1,9 +1,6 @@
 import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
-import {
-  createHeadState,
-  type HeadEvent,
-  type HeadUpdate,
-} from "../../../../gateway/upstream/head/head-state.ts";
+import type { HeadEvent } from "../../../../gateway/upstream/head/announce-heads.ts";
+import { createHeadState, type HeadUpdate } from "../../../../gateway/upstream/head/head-state.ts";
 import type { ScriptedChain } from "./scripted-chain.ts";
 
 export const chainId = 8845n;

@@ -2,20 +2,20 @@ import type { WholeAnswer } from "../upstream-result.ts";
 import { cutArray, cutLone } from "./cut-answers.ts";
 import { cutArrayCarefully, cutLoneCarefully, cutLoneError } from "./cut-carefully.ts";
 
-/** What one HTTP answer is to the calls that it was asked for. */
+/** What an HTTP response holds for the calls of its request. */
 export type ReadResponse =
-  /** By the calls' order; undefined where an answer is missing. At least one is there. */
+  /** In the calls' order, undefined where an answer is missing. At least one is there. */
   | { kind: "answers"; answers: readonly (WholeAnswer | undefined)[] }
-  /** One error object for the whole body: without an id, or for an array with any. */
+  /** One error object for the whole body: without an id, or for an array with any id. */
   | { kind: "refused"; error: WholeAnswer }
   | { kind: "failed"; reason: "status" | "bad_answer" };
 
-/** Reads the answer to a request of `count` calls. */
+/** Reads the response to a request of `count` calls. */
 export function readResponse(
   count: number,
   { status, body }: { status: number; body: Buffer },
 ): ReadResponse {
-  // Besu answers 400 to what it finds invalid, with an error object; other statuses come from something in between.
+  // Besu answers 400 with an error object to what it finds invalid. Other statuses come from a proxy.
   const isAnswer = (status >= 200 && status < 300) || status === 400;
   if (!isAnswer) return { kind: "failed", reason: "status" };
   if (count === 1) {
