@@ -1,5 +1,5 @@
-import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
 import type { HeadEvent } from "../../../../gateway/upstream/head/announce-heads.ts";
+import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
 import { createHeadState, type HeadUpdate } from "../../../../gateway/upstream/head/head-state.ts";
 import type { ScriptedChain } from "./scripted-chain.ts";
 
