@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { seededRandom } from "../random-faults/run-random-faults.ts";
+import { seededRandom } from "../seeded-random.ts";
 import type { Attack } from "./attack.ts";
 import { attacks } from "./attacks.ts";
 

@@ -7,9 +7,10 @@ import { createKeyStore } from "../../../lib/keys/key-store.ts";
 import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
 import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
 import { startValidators, type Validators } from "../../../test/fakes/validators/start-validators.ts";
-import { startRedis } from "../../../test/helpers/redis.ts";
+import { startOwnRedis } from "../../processes/own-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
-import { seededRandom } from "../random-faults/run-random-faults.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { inRandomOrder } from "../steps/draw-steps.ts";
 import type { AttackTask } from "./attacker.ts";
 import { attacks } from "./attacks.ts";
 import { type GatewayChild, startGatewayChild } from "./gateway-child.ts";
@@ -85,7 +86,7 @@ export async function runAttacks(
 ): Promise<AttackFindings[]> {
   const random = seededRandom(seed);
   const [redis, cluster] = await Promise.all([
-    startRedis(t),
+    startOwnRedis(t),
     startValidators(t, { blockTimeMs, gossipDelayMs: 2 }),
   ]);
   const transactionHash = await mineTransaction(cluster);
@@ -288,11 +289,4 @@ async function mineTransaction(cluster: Validators): Promise<string> {
 function loopbackAddresses(): (string | undefined)[] {
   if (process.platform !== "linux") return [undefined];
   return Array.from({ length: attackerAddresses }, (_, index) => `127.0.1.${index + 1}`);
-}
-
-function inRandomOrder<Item>(items: readonly Item[], random: () => number): Item[] {
-  const rest = [...items];
-  const drawnItems: Item[] = [];
-  while (rest.length > 0) drawnItems.push(...rest.splice(Math.floor(random() * rest.length), 1));
-  return drawnItems;
 }

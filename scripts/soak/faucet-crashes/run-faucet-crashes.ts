@@ -11,7 +11,7 @@ import { coreKey, startGateway } from "../../../test/helpers/gateway.ts";
 import { startRedis } from "../../../test/helpers/redis.ts";
 import { type DurableRedis, startDurableRedis } from "../../processes/durable-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
-import { seededRandom } from "../random-faults/run-random-faults.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { checkLimits, checkPayments } from "./checks.ts";
 import { type CrashReplica, runCrashReplica } from "./crash-replica.ts";
 import { readPayments } from "./read-payments.ts";

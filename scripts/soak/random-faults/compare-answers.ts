@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../test/fakes/validators/json.ts";
 import { developmentWallet, post } from "../../../test/fakes/validators/rpc.ts";
 import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
-import { type GatewayUnderTest, qaKey } from "../../../test/helpers/gateway.ts";
+import { type SoakedGateway, soakKeys } from "../start-gateway.ts";
+import type { Actor } from "../steps/run-steps.ts";
 
-type Question = { method: string; params: unknown[] };
-type Answered = Question & { resultText: string; isHit: boolean };
+type Call = { method: string; params: unknown[] };
+type Answered = Call & { resultText: string; isHit: boolean };
 
 /** The sender of all transactions, and the one who gets 1 wei with each: so two answers of one block tell the same. */
 const { address: sender } = developmentWallet(2);
@@ -13,32 +13,30 @@ const { address: receiver } = developmentWallet(1);
 
 /**
  * Clients that ask for much at once and compare: within a batch all answers are of one block, from one batch to the next
- * nothing goes back, and what came from memory is what a validator answers at that block.
+ * nothing goes back, and what came from the cache is what a validator answers at that block.
  */
 export function createComparison({
   broken,
   sent,
-  isOver,
-  random,
 }: {
   broken: string[];
   /** Hashes of transactions as they are sent. */
   sent: readonly string[];
-  isOver: () => boolean;
-  random: () => number;
 }) {
-  /** Answers from memory by their question, its block named by number. */
+  const { qa: qaKey } = soakKeys();
+  /** Answers from the cache by their call, its block named by number. */
   const hits = new Map<string, Set<string>>();
   let hitCount = 0;
   let startBalance: bigint | undefined;
 
-  async function keepComparing(gateway: GatewayUnderTest): Promise<void> {
+  /** One batch a turn. */
+  async function* keepComparing(gateway: SoakedGateway, random: () => number): Actor {
     const receipts = new Map<string, string>();
     let before = { number: 0n, nonce: 0n };
     let mined = 0n;
-    while (!isOver()) {
+    for (; ; yield) {
       const hash = sent[Math.floor(random() * sent.length)];
-      const answers = await askAll(gateway, questions(hash, before.number));
+      const answers = await askAll(gateway, callsOf(hash, before.number), qaKey);
       if (answers === undefined) continue;
       const [number = 0n, nonce = 0n, balance = 0n] = answers
         .slice(0, 3)
@@ -58,7 +56,6 @@ export function createComparison({
       before = { number, nonce };
       mined = noteReceipt({ hash, text: answers[7]?.resultText, receipts, mined });
       for (const answer of answers) noteHit(answer, number);
-      await sleep(random() * 10);
     }
   }
 
@@ -86,24 +83,24 @@ export function createComparison({
     // The number itself is the gateway's own answer.
     if (!isHit || method === "eth_blockNumber") return;
     hitCount += 1;
-    const question = JSON.stringify({ method, params: params.map((param) => atNumber(param, number)) });
-    const texts = hits.get(question) ?? new Set();
-    hits.set(question, texts.add(resultText));
+    const call = JSON.stringify({ method, params: params.map((param) => atNumber(param, number)) });
+    const texts = hits.get(call) ?? new Set();
+    hits.set(call, texts.add(resultText));
   }
 
   return {
     keepComparing,
 
-    /** Compares each answer that came from memory with the validators', and tells how many that were. */
+    /** Compares each answer that came from the cache with the validators', and tells how many that were. */
     async compareHits({ urls }: Pick<Validators, "urls">): Promise<number> {
-      const questions = [...hits.keys()];
-      const truths = await Promise.all(urls.map((url) => askValidator(url, questions)));
-      for (const [index, question] of questions.entries()) {
+      const calls = [...hits.keys()];
+      const truths = await Promise.all(urls.map((url) => askValidator(url, calls)));
+      for (const [index, call] of calls.entries()) {
         // A block's `extraData` holds the seals that its validator saw: each of the five may be right.
         const possible = new Set(truths.map((answers) => answers[index]));
-        for (const text of hits.get(question) ?? []) {
+        for (const text of hits.get(call) ?? []) {
           if (!possible.has(text))
-            broken.push(`memory answered ${text} to ${question}: ${[...possible].join(" or ")}`);
+            broken.push(`the cache answered ${text} to ${call}: ${[...possible].join(" or ")}`);
         }
       }
       return hitCount;
@@ -111,7 +108,7 @@ export function createComparison({
   };
 }
 
-function questions(hash: string | undefined, number: bigint): Question[] {
+function callsOf(hash: string | undefined, number: bigint): Call[] {
   const earlier = `0x${(number > 3n ? number - 3n : 0n).toString(16)}`;
   return [
     { method: "eth_blockNumber", params: [] },
@@ -126,34 +123,34 @@ function questions(hash: string | undefined, number: bigint): Question[] {
   ];
 }
 
-/** The question with its block's number, as it was answered. */
+/** The parameter with its block's number, as it was answered. */
 function atNumber(param: unknown, number: bigint): unknown {
   const latest = `0x${number.toString(16)}`;
   if (isObject(param) && param["fromBlock"] !== undefined) return { ...param, toBlock: latest };
   return param === null || ["latest", "safe", "finalized"].includes(String(param)) ? latest : param;
 }
 
-async function askAll(gateway: GatewayUnderTest, questions: Question[]): Promise<Answered[] | undefined> {
-  const body = questions.map((question, index) => ({ jsonrpc: "2.0", id: index, ...question }));
-  const { headers, text } = await gateway.post(body, { key: qaKey });
+async function askAll(gateway: SoakedGateway, calls: Call[], key: string): Promise<Answered[] | undefined> {
+  const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: index, ...call }));
+  const { headers, text } = await gateway.post(body, { key });
   const sources = headers.get("x-tollgate-cache")?.split(", ") ?? [];
   const results = readResults(text);
   // Errors are what the readers beside these look for.
-  if (results.length !== questions.length || results.includes(undefined)) return undefined;
-  return questions.map((question, index) => ({
-    ...question,
+  if (results.length !== calls.length || results.includes(undefined)) return undefined;
+  return calls.map((call, index) => ({
+    ...call,
     resultText: results[index] ?? "",
     isHit: sources[index] === "hit",
   }));
 }
 
-async function askValidator(url: string, questions: readonly string[]): Promise<(string | undefined)[]> {
+async function askValidator(url: string, calls: readonly string[]): Promise<(string | undefined)[]> {
   const answers: (string | undefined)[] = [];
   const atOnce = 100;
-  for (let start = 0; start < questions.length; start += atOnce) {
-    const items = questions
+  for (let start = 0; start < calls.length; start += atOnce) {
+    const items = calls
       .slice(start, start + atOnce)
-      .map((question, index) => `{"jsonrpc":"2.0","id":${index},${question.slice(1)}`);
+      .map((call, index) => `{"jsonrpc":"2.0","id":${index},${call.slice(1)}`);
     answers.push(...readResults((await post(url, `[${items.join(",")}]`)).text));
   }
   return answers;

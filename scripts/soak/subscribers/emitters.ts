@@ -1,15 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { getCreateAddress } from "ethers";
 import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
 import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
+import type { Actor } from "../steps/run-steps.ts";
 
-/** A subscriber's criteria, as it sends them and as the chain is compared with them. */
-export type LogWish = { filter: { address?: string; topics?: (string | string[])[] } };
+/** A subscription request's criteria, as it is sent and as the chain is compared with it. */
+export type LogRequest = { filter: { address?: string; topics?: (string | string[])[] } };
 
 /** The chain as it was in the end, behind all gateways and validators. */
 export type SeenChain = {
   blocks: readonly { number: number; key: string }[];
-  logs(wish: LogWish): { number: number; key: string }[];
+  logs(request: LogRequest): { number: number; key: string }[];
 };
 
 /**
@@ -18,7 +18,6 @@ export type SeenChain = {
  */
 const emitterCode = "0x655f355f5fa1005f526006601af3";
 const topicsCount = 4;
-const emitEveryMs = 60;
 const topic = (index: number) => `0x${index.toString(16).padStart(64, "0")}`;
 
 /** Two contracts whose logs differ by address and topic. Transactions go past the validators, whom faults befall. */
@@ -26,7 +25,7 @@ export async function deployEmitters(cluster: Validators) {
   const wallet = developmentWallet(0);
   const addresses = [0, 1].map((nonce) => getCreateAddress({ from: wallet.address, nonce }).toLowerCase());
   const send = async (changes: { to: string | null; data: string }) => {
-    // Asked each time: what comes while a block is being made is dropped with the pool, as `anvil_dropAllTransactions` does.
+    // Asked each time: a transaction that comes while a block is being made is dropped with the pool (`anvil_dropAllTransactions`).
     const counted = await cluster.anvil.ask("eth_getTransactionCount", [wallet.address, "pending"]);
     const nonce = Number("result" in counted ? counted.result : 0);
     const raw = await signed(wallet, nonce, { ...changes, value: 0n });
@@ -39,7 +38,7 @@ export async function deployEmitters(cluster: Validators) {
 
   return {
     /** Some want all logs, some those of one address, of one topic, of both, of one topic or another. */
-    wish(index: number): LogWish {
+    request(index: number): LogRequest {
       const address = addresses[index % 2] ?? "";
       const one = topic(1 + (index % topicsCount));
       const other = topic(1 + ((index + 1) % topicsCount));
@@ -52,11 +51,12 @@ export async function deployEmitters(cluster: Validators) {
       ];
       return { filter: filters[index % filters.length] ?? {} };
     },
-    async keepEmitting(isOver: () => boolean, random: () => number): Promise<void> {
-      while (!isOver()) {
+    /** One log a turn. */
+    async *keepEmitting(random: () => number): Actor {
+      for (;;) {
         const to = addresses[Math.floor(random() * addresses.length)] ?? "";
         await send({ to, data: topic(1 + Math.floor(random() * topicsCount)) });
-        await sleep(emitEveryMs);
+        yield;
       }
     },
   };
@@ -73,12 +73,12 @@ export async function readChain(cluster: Validators): Promise<SeenChain> {
     blocks,
     logs: ({ filter }) =>
       logs
-        .filter((log) => isWished(log, filter))
+        .filter((log) => isWanted(log, filter))
         .map((log) => ({ number: numberOf(log, "blockNumber"), key: logKey(log) })),
   };
 }
 
-function isWished(log: unknown, { address, topics }: LogWish["filter"]): boolean {
+function isWanted(log: unknown, { address, topics }: LogRequest["filter"]): boolean {
   const wanted = topics?.[0];
   const [first] = arrayOf(log, "topics");
   return (

@@ -1,22 +1,25 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startValidators } from "../../../test/fakes/validators/start-validators.ts";
-import { type GatewayUnderTest, startGateway } from "../../../test/helpers/gateway.ts";
-import { startRedis } from "../../../test/helpers/redis.ts";
-import { openWebSocket, type WebSocketClient } from "../../../test/helpers/web-socket-client.ts";
+import { startOwnRedis } from "../../processes/own-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
-import { seededRandom, strike } from "../random-faults/run-random-faults.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { type SoakedGateway, startGateway } from "../start-gateway.ts";
+import { drawSteps, type Step } from "../steps/draw-steps.ts";
+import { type Actor, runSteps } from "../steps/run-steps.ts";
 import {
   deployEmitters,
-  type LogWish,
+  type LogRequest,
   logKey,
   numberOf,
   readChain,
   type SeenChain,
   textOf,
 } from "./emitters.ts";
+import { openSubscriberSocket, type SubscriberSocket } from "./subscriber-socket.ts";
 
 export type SubscriberFindings = {
+  seed: number;
   faults: string[];
   restarts: number;
   connections: number;
@@ -28,8 +31,28 @@ export type SubscriberFindings = {
 };
 
 const subscribersCount = 50;
-const blockTimeMs = 250;
-const restartEveryMs = 2500;
+const validatorsCount = 5;
+const emitsOfOneLength = 100;
+const pollsOfOneLength = 60;
+const paceMs = 15;
+const notificationsWithinMs = 8000;
+
+/** What happens in such a run, by its seed: about 220 turns for each `length`. */
+export function drawSubscribers({ seed, length }: { seed: number; length: number }): Step[] {
+  return drawSteps({
+    seed,
+    turns: {
+      emitter: emitsOfOneLength * length,
+      "block filter": pollsOfOneLength * length,
+      "log filter": pollsOfOneLength * length,
+    },
+    blockEvery: 9,
+    restartEvery: 90,
+    validators: validatorsCount,
+    strike: { min: 8, max: 40 },
+    pause: { min: 4, max: 15 },
+  });
+}
 
 /**
  * Fifty subscribers of heads and logs and two polled filters over two gateways before five validators, of which one at a
@@ -38,10 +61,10 @@ const restartEveryMs = 2500;
  */
 export async function runSubscribers(
   t: Teardown,
-  { seed, durationMs }: { seed: number; durationMs: number },
+  { seed, length = 1 }: { seed: number; length?: number },
 ): Promise<SubscriberFindings> {
-  const random = seededRandom(seed);
   const findings: SubscriberFindings = {
+    seed,
     faults: [],
     restarts: 0,
     connections: 0,
@@ -51,45 +74,49 @@ export async function runSubscribers(
     broken: [],
   };
   const [redis, cluster] = await Promise.all([
-    startRedis(t),
-    startValidators(t, { blockTimeMs, gossipDelayMs: 2 }),
+    startOwnRedis(t),
+    startValidators(t, { count: validatorsCount, gossipDelayMs: 2 }),
   ]);
   const emitters = await deployEmitters(cluster);
   const start = () => startGateway(t, { redisUrl: redis.url, upstreams: cluster.urls });
   const gateways = await Promise.all([start(), start()]);
-  const endsAtMs = performance.now() + durationMs;
-  const isOver = () => performance.now() > endsAtMs;
-
+  let isOver = false;
   const subscribers = Array.from({ length: subscribersCount }, (_, index) =>
-    keepSubscribed({ t, gateways, index, wish: emitters.wish(index), isOver }),
+    keepSubscribed({ t, gateways, index, request: emitters.request(index), isOver: () => isOver }),
   );
-  const blockPolls = keepPolling({ gateways, isOver, method: "eth_newBlockFilter", params: [] });
-  const logPolls = keepPolling({
-    gateways,
-    isOver,
-    method: "eth_newFilter",
-    params: [emitters.wish(1).filter],
+  const blocks = await makeFilter({ gateways, method: "eth_newBlockFilter", params: [] });
+  const logs = await makeFilter({ gateways, method: "eth_newFilter", params: [emitters.request(1).filter] });
+
+  findings.faults = await runSteps({
+    steps: drawSubscribers({ seed, length }),
+    paceMs,
+    cluster,
+    actors: {
+      emitter: emitters.keepEmitting(seededRandom(seed * 1000)),
+      "block filter": keepPolling(blocks, gateways),
+      "log filter": keepPolling(logs, gateways),
+    },
+    async restart() {
+      // The second one goes, in order, and comes back.
+      await gateways[1]?.stop();
+      gateways[1] = await start();
+      findings.restarts += 1;
+    },
   });
-  await Promise.all([
-    strike({ cluster, random, isOver, findings }),
-    emitters.keepEmitting(isOver, random),
-    restartSecond({ gateways, start, isOver, findings }),
-  ]);
+  isOver = true;
   await cluster.healAll();
-  cluster.pause();
   await cluster.mine(1);
   const chain = await readChain(cluster);
 
-  const untilMs = performance.now() + 8000;
+  const untilMs = performance.now() + notificationsWithinMs;
   for (const [index, segments] of (await Promise.all(subscribers)).entries()) {
     findings.connections += segments.length;
     for (const segment of segments) {
       await checkSegment({ name: `subscriber ${index}`, segment, chain, findings, untilMs });
     }
   }
-  const [blocks, logs] = await Promise.all([blockPolls, logPolls]);
   await checkPolled({ polled: blocks, expected: chain.blocks, gateways, findings });
-  await checkPolled({ polled: logs, expected: chain.logs(emitters.wish(1)), gateways, findings });
+  await checkPolled({ polled: logs, expected: chain.logs(emitters.request(1)), gateways, findings });
   return findings;
 }
 
@@ -100,8 +127,8 @@ type Subscribed = { id: string; began: Began };
 
 /** What one connection was told: heads and logs from its acknowledgements to its end. */
 type Segment = {
-  client: WebSocketClient;
-  wish: LogWish;
+  client: SubscriberSocket;
+  request: LogRequest;
   heads: Subscribed;
   logs: Subscribed;
   isEnded: () => boolean;
@@ -111,26 +138,26 @@ async function keepSubscribed({
   t,
   gateways,
   index,
-  wish,
+  request,
   isOver,
 }: {
   t: Teardown;
-  gateways: readonly GatewayUnderTest[];
+  gateways: readonly SoakedGateway[];
   index: number;
-  wish: LogWish;
+  request: LogRequest;
   isOver: () => boolean;
 }): Promise<Segment[]> {
   const segments: Segment[] = [];
   while (!isOver()) {
     try {
-      const client = await openWebSocket(t, gateways[index % gateways.length]?.url ?? "");
+      const client = await openSubscriberSocket(t, gateways[index % gateways.length]?.url ?? "");
       let isEnded = false;
       const closed = client.closed.then(() => {
         isEnded = true;
       });
       const heads = await subscribe(client, ["newHeads"]);
-      const logs = await subscribe(client, ["logs", wish.filter]);
-      segments.push({ client, wish, heads, logs, isEnded: () => isEnded });
+      const logs = await subscribe(client, ["logs", request.filter]);
+      segments.push({ client, request, heads, logs, isEnded: () => isEnded });
       while (!isOver() && !isEnded) await Promise.race([closed, sleep(100)]);
     } catch {
       // Its gateway is being restarted.
@@ -140,7 +167,7 @@ async function keepSubscribed({
   return segments;
 }
 
-async function subscribe(client: WebSocketClient, params: readonly unknown[]): Promise<Subscribed> {
+async function subscribe(client: SubscriberSocket, params: readonly unknown[]): Promise<Subscribed> {
   const from = Number(await client.call("eth_blockNumber"));
   const id = String(await client.call("eth_subscribe", params));
   return { id, began: { from, to: Number(await client.call("eth_blockNumber")) } };
@@ -160,9 +187,9 @@ async function checkSegment({
   /** For so long what is missing may still come. */
   untilMs: number;
 }): Promise<void> {
-  const { client, wish, heads, logs, isEnded } = segment;
+  const { client, request, heads, logs, isEnded } = segment;
   const told = ({ id }: Subscribed) =>
-    client.told.filter(({ subscription }) => subscription === id).map(({ result }) => result);
+    client.notifications.filter(({ subscription }) => subscription === id).map(({ result }) => result);
   const problem = () => {
     const seenHeads = told(heads).map((head) => ({
       number: numberOf(head, "number"),
@@ -172,7 +199,7 @@ async function checkSegment({
     const isWhole = !isEnded();
     return (
       compare({ seen: seenHeads, expected: chain.blocks, began: heads.began, isWhole }) ??
-      compare({ seen: seenLogs, expected: chain.logs(wish), began: logs.began, isWhole })
+      compare({ seen: seenLogs, expected: chain.logs(request), began: logs.began, isWhole })
     );
   };
   while (problem() !== undefined && performance.now() < untilMs) await sleep(20);
@@ -215,35 +242,34 @@ function compare({
   return isWhole && seen.length < wanted.length ? `${seen.length} of ${wanted.length} came` : undefined;
 }
 
-/** A filter, from its making to the end, polled by turns through one gateway and the other. */
-async function keepPolling({
-  gateways,
-  isOver,
+async function makeFilter({
+  gateways: [gateway],
   method,
   params,
 }: {
-  gateways: readonly GatewayUnderTest[];
-  isOver: () => boolean;
+  gateways: readonly SoakedGateway[];
   method: string;
   params: readonly unknown[];
 }): Promise<Polled> {
-  const [first] = gateways;
-  if (first === undefined) throw new Error("there is no gateway");
-  const from = Number(await result(first, "eth_blockNumber"));
-  const id = await result(first, method, params);
-  const to = Number(await result(first, "eth_blockNumber"));
-  const polled: Polled = { id, began: { from, to }, results: [], failures: [] };
-  for (let turn = 0; !isOver(); turn += 1) {
+  if (gateway === undefined) throw new Error("there is no gateway");
+  const from = Number(await result(gateway, "eth_blockNumber"));
+  const id = await result(gateway, method, params);
+  const to = Number(await result(gateway, "eth_blockNumber"));
+  return { id, began: { from, to }, results: [], failures: [] };
+}
+
+/** Polls a filter through one gateway and the other: one question a turn. */
+async function* keepPolling(polled: Polled, gateways: readonly SoakedGateway[]): Actor {
+  for (let turn = 0; ; turn += 1) {
     const gateway = gateways[turn % gateways.length];
     if (gateway !== undefined) await pollOnce(polled, gateway);
-    await sleep(70);
+    yield;
   }
-  return polled;
 }
 
 type Polled = { id: unknown; began: Began; results: unknown[]; failures: string[] };
 
-async function pollOnce({ id, results, failures }: Polled, gateway: GatewayUnderTest): Promise<void> {
+async function pollOnce({ id, results, failures }: Polled, gateway: SoakedGateway): Promise<void> {
   try {
     const found = await result(gateway, "eth_getFilterChanges", [id]);
     if (Array.isArray(found)) results.push(...found);
@@ -261,7 +287,7 @@ async function checkPolled({
 }: {
   polled: Polled;
   expected: readonly Seen[];
-  gateways: readonly GatewayUnderTest[];
+  gateways: readonly SoakedGateway[];
   findings: SubscriberFindings;
 }): Promise<void> {
   const seen = () =>
@@ -284,28 +310,8 @@ async function checkPolled({
 
 class AnsweredWithError extends Error {}
 
-async function result(gateway: GatewayUnderTest, method: string, params: readonly unknown[] = []) {
+async function result(gateway: SoakedGateway, method: string, params: readonly unknown[] = []) {
   const { json, text } = await gateway.post({ jsonrpc: "2.0", id: 1, method, params });
   if (typeof json === "object" && json !== null && "result" in json) return json.result;
   throw new AnsweredWithError(text);
-}
-
-/** The second gateway goes, orderly, and comes back. */
-async function restartSecond({
-  gateways,
-  start,
-  isOver,
-  findings,
-}: {
-  gateways: GatewayUnderTest[];
-  start: () => Promise<GatewayUnderTest>;
-  isOver: () => boolean;
-  findings: SubscriberFindings;
-}): Promise<void> {
-  while (!isOver()) {
-    await sleep(restartEveryMs);
-    await gateways[1]?.stop();
-    gateways[1] = await start();
-    findings.restarts += 1;
-  }
 }

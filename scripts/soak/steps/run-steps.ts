@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
+import type { Step } from "./draw-steps.ts";
+import { strike } from "./faults.ts";
+
+/** One who acts by turns: what it does between two `yield`s is one turn. */
+export type Actor = AsyncGenerator<void, void, void>;
+
+/**
+ * Plays the steps in their order. A turn is begun and not waited for, so that faults and blocks meet calls that are under
+ * way; an actor whose turn comes again while its call is still under way is waited for.
+ *
+ * @returns what was done to validators and gateways, in order.
+ */
+export async function runSteps({
+  steps,
+  paceMs,
+  actors,
+  cluster,
+  restart = async () => {},
+}: {
+  steps: readonly Step[];
+  /** How long a step takes at least: gateways notice some faults by the clock. */
+  paceMs: number;
+  actors: Readonly<Record<string, Actor>>;
+  cluster: Validators;
+  restart?: () => Promise<void>;
+}): Promise<string[]> {
+  const underWay = new Map<string, Promise<unknown>>();
+  const faults: string[] = [];
+
+  async function beginTurn(name: string): Promise<void> {
+    const actor = actors[name];
+    if (actor === undefined) throw new Error(`nobody is called ${name}`);
+    await underWay.get(name);
+    const turn = actor.next();
+    // Who waits for the turn hears of its failure; nobody may do so before it fails.
+    turn.catch(() => {});
+    underWay.set(name, turn);
+  }
+
+  for (const step of steps) {
+    switch (step.act) {
+      case "turn":
+        await Promise.all([beginTurn(step.actor), sleep(paceMs)]);
+        break;
+      case "block":
+        await cluster.mine(1);
+        break;
+      case "restart":
+        faults.push("restart");
+        await restart();
+        break;
+      case "strike":
+        faults.push(`${step.fault} ${step.validator}`);
+        await strike(cluster.validator(step.validator), step.fault);
+        break;
+      case "heal":
+        await cluster.validator(step.validator).heal();
+        break;
+    }
+  }
+  await Promise.all(underWay.values());
+  for (const actor of Object.values(actors)) await actor.return();
+  return faults;
+}
