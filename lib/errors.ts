@@ -52,6 +52,7 @@ export const errorTable = {
   filter_not_found: row(404, "not_found", -32000, "The key has no such filter, or it has ended"),
   subscription_not_found: row(404, "not_found", -32000, "The connection has no such subscription"),
   method_not_found: row(404, "not_found", -32601, "The method is unknown"),
+  not_acceptable: row(406, "invalid_request", -32600, "The answer has no form that the request accepts"),
   method_not_allowed: row(405, "method_not_allowed", -32600, "The HTTP method is not allowed here"),
   key_limit_reached: row(
     409,
@@ -67,6 +68,7 @@ export const errorTable = {
     "The same request is still being carried out",
   ),
   body_too_large: row(413, "body_too_large", -32600, "The body is larger than allowed"),
+  uri_too_long: row(414, "invalid_request", -32600, "The URL is longer than allowed"),
   unsupported_media_type: row(415, "unsupported_media_type", -32600, "The body is not application/json"),
   idempotency_key_reused: row(
     422,

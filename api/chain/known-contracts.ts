@@ -1,11 +1,11 @@
-import { Interface, type InterfaceAbi, type ParamType, type Result } from "ethers";
+import { Interface, type JsonFragment, type ParamType, type Result } from "ethers";
 import type { LogRecord, TransactionRecord } from "../records/transaction.ts";
 
 /** A contract whose ABI is known, at one address. */
 export type KnownContract = {
   name: string;
   address: string;
-  abi: InterfaceAbi;
+  abi: readonly JsonFragment[];
   deployedAtBlock: number | null;
 };
 

@@ -70,6 +70,8 @@ export type RpcReceipt = z.output<typeof rpcReceipt>;
 /** `eth_getBlockByNumber` with hashes of transactions only. */
 export const rpcBlock = z.object({ ...headerFields, transactions: z.array(hash) });
 export type RpcBlock = z.output<typeof rpcBlock>;
+/** `header` is the block as it came, for what is read from the header as a whole: its hash and its seals. */
+export type BlockWithHeader = RpcBlock & { header: unknown };
 
 /** `eth_getBlockByNumber` with whole transactions. */
 export const rpcFullBlock = z.object({ ...headerFields, transactions: z.array(rpcTransaction) });

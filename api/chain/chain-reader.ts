@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { readAnswer } from "../../lib/chain/read-answer.ts";
+import type { RpcAnswer, RpcCall, RpcClient } from "../../lib/chain/rpc-client.ts";
+import { bytes, hexQuantity, quantity, wei } from "../../lib/chain/rpc-values.ts";
+import { type BlockWithHeader, rpcBlock, rpcFullBlock, rpcReceipt, rpcTransaction } from "./rpc-records.ts";
+
+export type ChainReader = ReturnType<typeof createChainReader>;
+
+/** "latest", or a block's number. */
+export type BlockTag = "latest" | number;
+
+/**
+ * What the API asks of the chain, through the gateway. Equal calls that are under way are asked once. Throws
+ * ChainUnavailableError where the gateway does not answer, or a validator answers with an error.
+ */
+export function createChainReader({ rpc }: { rpc: RpcClient }) {
+  const inFlight = new Map<string, Promise<RpcAnswer[]>>();
+
+  function ask(calls: readonly RpcCall[]): Promise<RpcAnswer[]> {
+    const key = JSON.stringify(calls);
+    const running = inFlight.get(key);
+    if (running !== undefined) return running;
+    const asked = rpc.askAll(calls).finally(() => inFlight.delete(key));
+    inFlight.set(key, asked);
+    return asked;
+  }
+
+  return {
+    async block(tag: BlockTag) {
+      const [answer] = await ask([call("eth_getBlockByNumber", [tagText(tag), false])]);
+      return readBlock(answer);
+    },
+
+    async blockByHash(hash: string) {
+      const [answer] = await ask([call("eth_getBlockByHash", [hash, false])]);
+      return readBlock(answer);
+    },
+
+    /** A block with its transactions and receipts; undefined where the chain does not have it yet. */
+    async fullBlock(number: number) {
+      const at = tagText(number);
+      const [block, receipts] = await ask([
+        call("eth_getBlockByNumber", [at, true]),
+        call("eth_getBlockReceipts", [at]),
+      ]);
+      const found = readAnswer(block, rpcFullBlock.nullable());
+      if (found === null) return undefined;
+      return { block: found, receipts: readAnswer(receipts, z.array(rpcReceipt)) };
+    },
+
+    async transaction(hash: string) {
+      const [transaction, receipt] = await ask([
+        call("eth_getTransactionByHash", [hash]),
+        call("eth_getTransactionReceipt", [hash]),
+      ]);
+      const found = readAnswer(transaction, rpcTransaction.nullable());
+      if (found === null) return undefined;
+      return { transaction: found, receipt: readAnswer(receipt, rpcReceipt.nullable()) ?? undefined };
+    },
+
+    /** Balance, nonce and code at one block. */
+    async account(address: string, blockNumber: number) {
+      const at = tagText(blockNumber);
+      const [balance, nonce, code] = await ask([
+        call("eth_getBalance", [address, at]),
+        call("eth_getTransactionCount", [address, at]),
+        call("eth_getCode", [address, at]),
+      ]);
+      return {
+        balance: readAnswer(balance, wei),
+        nonce: readAnswer(nonce, quantity),
+        code: readAnswer(code, bytes),
+      };
+    },
+
+    async gasPrice(): Promise<bigint> {
+      const [answer] = await ask([call("eth_gasPrice", [])]);
+      return readAnswer(answer, wei);
+    },
+
+    /** Runs a call; the bytes that it returns, or those with which it reverts. */
+    async call(
+      transaction: { from?: string; to: string | null; data: string; value?: bigint; gas?: bigint },
+      tag: BlockTag,
+    ): Promise<{ returned: string } | { reverted: string | undefined }> {
+      const { from, to, data, value, gas } = transaction;
+      const params = {
+        ...(from === undefined ? {} : { from }),
+        ...(to === null ? {} : { to }),
+        ...(value === undefined ? {} : { value: hexQuantity(value) }),
+        ...(gas === undefined ? {} : { gas: hexQuantity(gas) }),
+        data,
+      };
+      const [answer] = await ask([call("eth_call", [params, tagText(tag)])]);
+      if (answer !== undefined && "error" in answer) {
+        const { data, message } = answer.error;
+        const reverted = bytes.safeParse(data);
+        if (reverted.success) return { reverted: reverted.data };
+        if (/revert/i.test(message)) return { reverted: undefined };
+      }
+      return { returned: readAnswer(answer, bytes) };
+    },
+  };
+}
+
+function call(method: string, params: readonly unknown[]): RpcCall {
+  return { method, params };
+}
+
+function tagText(tag: BlockTag): string {
+  return tag === "latest" ? tag : hexQuantity(tag);
+}
+
+function readBlock(answer: RpcAnswer | undefined): BlockWithHeader | undefined {
+  const block = readAnswer(answer, rpcBlock.nullable());
+  if (block === null || answer === undefined || !("result" in answer)) return undefined;
+  return { ...block, header: answer.result };
+}

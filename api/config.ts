@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { getAddress, isAddress } from "ethers";
+import { z } from "zod";
+import { readConfig } from "../lib/config/read-config.ts";
+import {
+  bounded,
+  httpUrl,
+  logSettings,
+  port,
+  privateListener,
+  profile,
+  redisUrl,
+  url,
+} from "../lib/config/schemas.ts";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+
+export type ApiConfig = z.output<typeof configSchema>;
+
+/**
+ * Reads `config/api.yaml` or another file of its shape; paths in it count from its folder. `profile` overrides what the
+ * file says.
+ * @throws ConfigError naming file, line, key and what was expected.
+ */
+export function readApiConfig({
+  file,
+  env,
+  profile: named,
+}: {
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+  profile?: string | undefined;
+}): ApiConfig {
+  const overrides = named === undefined ? {} : { profile: named };
+  const config = readConfig({ file, schema: configSchema, env, overrides });
+  return {
+    ...config,
+    contractsFolder: config.contractsFolder === "" ? "" : resolve(dirname(file), config.contractsFolder),
+    postgres: {
+      ...config.postgres,
+      url: withPassword(config.postgres, (name) => readFileSync(resolve(dirname(file), name), "utf8").trim()),
+    },
+  };
+}
+
+/** A password in a file of its own goes into the URL, so that the URL can stand where everybody reads it. */
+function withPassword(
+  { url: text, passwordFile }: { url: string; passwordFile: string },
+  read: (file: string) => string,
+): string {
+  if (passwordFile === "") return text;
+  const parsed = new URL(text);
+  parsed.password = encodeURIComponent(read(passwordFile));
+  return parsed.href;
+}
+
+const dayMs = 86_400_000;
+
+const addressRange = z.string().refine(
+  (text) => {
+    try {
+      createClientAddress({ trustedProxies: [text] });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  { error: "an address or a CIDR range such as 10.0.0.0/8 was expected" },
+);
+
+const origin = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    "an origin such as https://example.org was expected",
+  );
+
+const names = z
+  .record(z.string().refine(isAddress, "an address was expected"), z.string().min(1).max(80))
+  .transform((given) =>
+    Object.fromEntries(Object.entries(given).map(([address, name]) => [getAddress(address), name])),
+  );
+
+const configSchema = z
+  .strictObject({
+    profile: profile.default("development"),
+    host: z.string().default("127.0.0.1"),
+    port: port.default(4000),
+    ops: privateListener(5000),
+    redis: redisUrl.default("redis://127.0.0.1:6379"),
+    redisCommandTimeoutMs: bounded(10_000).default(1000),
+    postgres: z
+      .strictObject({
+        url: url(["postgres:", "postgresql:"]).default("postgres://tollgate@127.0.0.1:5432/tollgate"),
+        passwordFile: z.string().default(""),
+        connectionsMax: bounded(100).default(10),
+        statementTimeoutMs: bounded(60_000).default(5000),
+      })
+      .prefault({}),
+    upstream: httpUrl.default("http://127.0.0.1:8540"),
+    upstreamApiKey: z.string().default(""),
+    upstreamTimeoutMs: bounded(60_000).default(10_000),
+    headPollMs: bounded(60_000).default(2000),
+    /** Each validator's own RPC, of which the seals of a block are asked; none: the gateway's answer has to do. */
+    sealSources: z.array(httpUrl).max(64).default([]),
+    trustedProxies: z.array(addressRange).max(256).default([]),
+    origins: z.array(origin).max(2).default([]),
+    publicUrl: httpUrl.default("http://127.0.0.1:4000"),
+    contractsFolder: z.string().default("contracts"),
+    names: names.prefault({}),
+    blockTimeSeconds: bounded(3600).default(2),
+    stalledAfterMs: bounded(dayMs).default(20_000),
+    limits: z
+      .strictObject({
+        points: bounded(1_000_000_000).optional(),
+        windowSeconds: bounded(86_400).default(60),
+      })
+      .prefault({}),
+    bodyBytesMax: bounded(1_048_576).default(65_536),
+    requestTimeoutMs: bounded(300_000).default(15_000),
+    cacheBytesMax: bounded(4_294_967_296).default(67_108_864),
+    live: z
+      .strictObject({
+        clientsMax: bounded(100_000).default(2000),
+        perAddressMax: bounded(1000).default(5),
+        replayMax: bounded(10_000).default(128),
+        heartbeatMs: bounded(60_000).default(15_000),
+      })
+      .prefault({}),
+    log: logSettings,
+  })
+  .check(({ value, issues }) => {
+    if (value.profile === "production" && value.origins.length !== 2) {
+      issues.push({
+        code: "custom",
+        input: undefined,
+        path: ["origins"],
+        message: "the two origins that may read the API were expected: the explorer's and the main site's",
+      });
+    }
+  });
+
+/** Requests a minute: what the file says, else what the profile has. */
+export function pointsOf({
+  limits: { points },
+  profile: name,
+}: Pick<ApiConfig, "limits" | "profile">): number {
+  return points ?? (name === "production" ? 200 : 100);
+}

@@ -1,0 +1,39 @@
+import { getAddress } from "ethers";
+import type { Queryable } from "../../lib/postgres/queryable.ts";
+import { type Row, readHex, readInteger, readText } from "../../lib/postgres/row.ts";
+import type { BlockRow } from "../records/block.ts";
+import { timesOf } from "../records/values.ts";
+import { type PageQuery, readPage } from "./page.ts";
+
+const columns =
+  "number, hash, time, proposer, gas_used::text, gas_limit::text, size, tx_count, transfer_count";
+
+/** Blocks, newest first. */
+export function listBlocks(db: Queryable, query: PageQuery) {
+  return readPage({
+    db,
+    query,
+    statement: ({ before, count }) => ({
+      name: "blocks",
+      text: `select ${columns} from chain.block where number < $1 order by number desc limit $2`,
+      values: [before.block, count],
+    }),
+    toRecord: blockRowOf,
+    placeOf: (row) => ({ block: readInteger(row, "number"), index: 0, item: 0 }),
+  });
+}
+
+function blockRowOf(row: Row): BlockRow {
+  const number = readInteger(row, "number");
+  return {
+    number,
+    hash: readHex(row, "hash"),
+    ...timesOf(readInteger(row, "time")),
+    proposer: number === 0 ? null : getAddress(readHex(row, "proposer")),
+    gasUsed: readText(row, "gas_used"),
+    gasLimit: readText(row, "gas_limit"),
+    size: readInteger(row, "size"),
+    transactionCount: readInteger(row, "tx_count"),
+    transferCount: readInteger(row, "transfer_count"),
+  };
+}

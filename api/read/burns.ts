@@ -1,0 +1,107 @@
+import { getAddress } from "ethers";
+import { network } from "../../lib/network.ts";
+import type { Queryable } from "../../lib/postgres/queryable.ts";
+import { readBigint, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
+import { type BurnEventRecord, type BurnsRecord, burnSources } from "../records/chain.ts";
+import { timesOf } from "../records/values.ts";
+import { type PageQuery, readIndexState, readPage } from "./page.ts";
+
+/** Of a fee, in hundredths of a percent: 30 % are burned, 70 % go to the treasury. */
+export const burnPolicy = { burnBps: 3000, treasuryBps: 7000 } as const;
+const daysShown = 30;
+
+/** What was burned: all seven sources, also those without a payment, and the last 30 days. */
+export async function readBurns(db: Queryable): Promise<BurnsRecord> {
+  const [{ rows: sums }, { rows: lasts }, { rows: days }, state] = await Promise.all([
+    db.query({
+      name: "burn-sums",
+      text: `select source, sum(payments)::bigint as payments, sum(amount)::text as amount, sum(burned)::text as burned,
+        sum(treasury)::text as treasury from chain.burn_total group by source`,
+    }),
+    db.query({
+      name: "burn-lasts",
+      text: "select source, max(block) as block from chain.burn group by source",
+    }),
+    db.query({
+      name: "burn-days",
+      text: `select day, sum(burned)::text as burned from chain.burn_total
+        where day > (current_date at time zone 'utc')::date - $1::int group by day order by day`,
+      values: [daysShown],
+    }),
+    readIndexState(db),
+  ]);
+  const sumOf = new Map(sums.map((row) => [readText(row, "source"), row]));
+  const lastOf = new Map(
+    lasts.map((row) => [readText(row, "source"), readNullable(readInteger, row, "block")]),
+  );
+  const counted = burnSources.map((source) => {
+    const row = sumOf.get(source) ?? nothing;
+    return {
+      source,
+      payments: readInteger(row, "payments"),
+      amount: readBigint(row, "amount"),
+      burned: readBigint(row, "burned"),
+      treasury: readBigint(row, "treasury"),
+      lastBlock: lastOf.get(source) ?? null,
+    };
+  });
+  const total = (key: "amount" | "burned" | "treasury") =>
+    counted.reduce((sum, source) => sum + source[key], 0n).toString();
+  return {
+    policy: burnPolicy,
+    token: network.nativeCurrency,
+    totals: {
+      payments: counted.reduce((sum, { payments }) => sum + payments, 0),
+      amount: total("amount"),
+      burned: total("burned"),
+      treasury: total("treasury"),
+    },
+    sources: counted.map(({ amount, burned, treasury, ...source }) => ({
+      ...source,
+      amount: amount.toString(),
+      burned: burned.toString(),
+      treasury: treasury.toString(),
+    })),
+    byDay: days.map((row) => ({ date: readText(row, "day"), burned: readText(row, "burned") })),
+    indexedBlock: state.indexedBlock,
+  };
+}
+
+const nothing = { payments: 0, amount: "0", burned: "0", treasury: "0" };
+
+/** Each payment that burned something, newest first. */
+export function listBurnEvents(db: Queryable, query: PageQuery) {
+  return readPage<BurnEventRecord>({
+    db,
+    query,
+    statement: ({ before, count }) => ({
+      name: "burn-events",
+      text: `select e.block, e.log_index, e.source, e.order_id, e.payer, e.amount::text, e.burned::text, e.treasury::text,
+          x.hash, b.time
+        from chain.burn e join chain.block b on b.number = e.block
+          join chain.tx x on x.block = e.block and x.index = e.tx_index
+        where (e.block, e.log_index) < ($1, $2) order by e.block desc, e.log_index desc limit $3`,
+      values: [before.block, before.index, count],
+    }),
+    toRecord: (row) => ({
+      blockNumber: readInteger(row, "block"),
+      logIndex: readInteger(row, "log_index"),
+      transactionHash: readHex(row, "hash"),
+      ...timesOf(readInteger(row, "time")),
+      source: sourceOf(readText(row, "source")),
+      orderId: readHex(row, "order_id"),
+      payer: getAddress(readHex(row, "payer")),
+      amount: readText(row, "amount"),
+      burned: readText(row, "burned"),
+      treasury: readText(row, "treasury"),
+    }),
+    placeOf: (row) => ({ block: readInteger(row, "block"), index: readInteger(row, "log_index"), item: 0 }),
+  });
+}
+
+function sourceOf(text: string): BurnEventRecord["source"] {
+  const source = burnSources.find((known) => known === text);
+  // The follower writes known ones only.
+  if (source === undefined) throw new Error(`chain.burn has the source ${text}, which nobody knows`);
+  return source;
+}

@@ -1,0 +1,42 @@
+import type { Redis } from "ioredis";
+import { checkPostgres } from "../../lib/postgres/postgres-health.ts";
+import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
+import type { Follower } from "../follower/follower.ts";
+import type { HeadWatch } from "../follower/head-watch.ts";
+import type { HealthRecord } from "../records/chain.ts";
+
+/** An index that is a few blocks behind is on its way; further behind it is catching up. */
+const behindBlocksMax = 5;
+
+/** How the API is, for `/health`: failing only where the chain cannot be read. */
+export async function readHealth({
+  heads,
+  redis,
+  pool,
+  follower,
+  version,
+}: {
+  heads: Pick<HeadWatch, "head" | "isAnswering">;
+  redis: Pick<Redis, "status">;
+  pool: Pick<PostgresPool, "query">;
+  follower: Pick<Follower, "standing">;
+  version: string;
+}): Promise<HealthRecord> {
+  const { next, behindBlocks, isConnected, refused } = follower.standing();
+  const database = (await checkPostgres({ pool })).up;
+  const isChainThere = heads.isAnswering() && heads.head() !== undefined;
+  const isIndexFailing = !isConnected || refused !== undefined;
+  const isBehind = behindBlocks === undefined || behindBlocks > behindBlocksMax;
+  const checks: HealthRecord["checks"] = {
+    chain: { status: isChainThere ? "ok" : "failing", blockNumber: heads.head()?.number ?? null },
+    redis: { status: redis.status === "ready" ? "ok" : "failing" },
+    database: { status: database ? "ok" : "failing" },
+    index: {
+      status: isIndexFailing ? "failing" : isBehind ? "behind" : "ok",
+      indexedBlock: next === undefined || next === 0 ? null : next - 1,
+      behindBlocks: behindBlocks ?? null,
+    },
+  };
+  const isWhole = Object.values(checks).every(({ status }) => status === "ok");
+  return { status: isChainThere ? (isWhole ? "ok" : "degraded") : "failing", checks, version };
+}

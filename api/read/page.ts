@@ -1,0 +1,67 @@
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
+import { onlyRow, type Row, readBytes, readInteger, readNullable } from "../../lib/postgres/row.ts";
+import { aboveAll, type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
+
+/** One page of a list, newest first. */
+export type Page<Record> = { data: Record[]; nextCursor: string | null; indexedBlock: number | null };
+
+export type PageQuery = { limit: number; cursor?: string | undefined };
+
+/** How far the index is: its epoch, and the last block that it has. */
+export type IndexState = { epoch: number; indexedBlock: number | null; genesisHash: Buffer | null };
+
+export async function readIndexState(db: Queryable): Promise<IndexState> {
+  const { rows } = await db.query({
+    name: "index-state",
+    text: "select epoch, next, genesis_hash from chain.follower",
+  });
+  if (rows.length === 0) return { epoch: 0, indexedBlock: null, genesisHash: null };
+  const row = onlyRow(rows);
+  const next = readInteger(row, "next");
+  return {
+    epoch: readInteger(row, "epoch"),
+    indexedBlock: next === 0 ? null : next - 1,
+    genesisHash: readNullable(readBytes, row, "genesis_hash"),
+  };
+}
+
+/**
+ * Reads one row more than a page has, to know whether there is another page. Rows below the cursor only, so that what
+ * is inserted above it moves nothing: joined pages are the list as it was when its first page was read.
+ */
+export async function readPage<Record>({
+  db,
+  query: { limit, cursor },
+  statement,
+  toRecord,
+  placeOf,
+}: {
+  db: Queryable;
+  query: PageQuery;
+  /** Rows strictly below `before` in the list's order, at most `count`. */
+  statement: (input: { before: Cursor; count: number }) => Statement;
+  toRecord: (row: Row) => Record;
+  placeOf: (row: Row) => Omit<Cursor, "epoch">;
+}): Promise<Page<Record> | Refusal> {
+  const state = await readIndexState(db);
+  const before = cursor === undefined ? { ...aboveAll, epoch: state.epoch } : decodeCursor(cursor);
+  if (before === undefined) return wrongCursor("The cursor is not one of this API's");
+  if (before.epoch !== state.epoch) {
+    return wrongCursor("The cursor belongs to a chain that is gone: begin with the first page");
+  }
+  const { rows } = await db.query(statement({ before, count: limit + 1 }));
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    data: page.map(toRecord),
+    nextCursor: last === undefined ? null : encodeCursor({ epoch: state.epoch, ...placeOf(last) }),
+    indexedBlock: state.indexedBlock,
+  };
+}
+
+function wrongCursor(message: string): Refusal {
+  return refusal("invalid_params", "A parameter cannot be used; see errors", {
+    errors: [{ pointer: "#/query/cursor", message }],
+  });
+}

@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type ClientAddress, limitAddress } from "../../lib/http-service/client-address.ts";
+import { type RateLimit, rateLimitFields } from "../../lib/http-service/rate-limit-fields.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import type { RequestLimiter } from "../limits/request-limiter.ts";
+
+export type Charge = (charged: {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  cost: number;
+}) => Promise<Refusal | undefined>;
+
+/** Charges a request to its client's address, and tells it what is left. */
+export function createCharge({
+  limiter,
+  clientAddress,
+}: {
+  limiter: RequestLimiter;
+  clientAddress: ClientAddress;
+}): Charge {
+  return async ({ request, reply, cost }) => {
+    const { allowed, limit, remaining, windowSeconds, resetMs } = await limiter.charge(
+      limitAddress(addressOf(request, clientAddress)),
+      cost,
+    );
+    const told: RateLimit = {
+      name: "default",
+      limit,
+      used: limit - remaining,
+      windowMs: windowSeconds * 1000,
+      resetMs,
+    };
+    reply.headers(rateLimitFields([told]));
+    if (allowed) return undefined;
+    return refusal(
+      "rate_limited",
+      `At most ${limit} requests in ${windowSeconds} seconds; Retry-After tells when the next is possible`,
+      { retryAfterMs: resetMs },
+    );
+  };
+}
+
+/** The client's address; no header but those of trusted proxies has a say. */
+export function addressOf({ socket, headers }: FastifyRequest, clientAddress: ClientAddress): string {
+  const forwarded = headers["x-forwarded-for"];
+  return clientAddress.of({
+    peer: socket.remoteAddress ?? "",
+    forwardedFor: Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
+  });
+}

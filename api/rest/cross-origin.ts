@@ -1,0 +1,44 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+/** What a page may read of an answer, beside what it always may. */
+const exposed = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+/** Browsers remember a preflight for so long (Chromium 2 hours at most, Firefox a day). */
+const preflightSeconds = 7200;
+
+/**
+ * Which pages may read the API (Fetch standard, CORS protocol): those of the configured origins, or in development of
+ * any. Nothing here needs a cookie, so credentials are never allowed.
+ */
+export function allowOrigins(
+  app: FastifyInstance,
+  { origins }: { origins: readonly string[] | "any" },
+): void {
+  const isAllowed = (origin: string): boolean => origins === "any" || origins.includes(origin);
+
+  app.addHook("onRequest", async (request, reply) => {
+    // Also where there is no Origin: a shared cache would give the answer to a page as well.
+    reply.header("Vary", "Origin");
+    const { origin } = request.headers;
+    if (origin === undefined || !isAllowed(origin)) return;
+    reply.headers({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed });
+  });
+
+  app.addHook("onRequest", async (request, reply) => {
+    if (isPreflight(request)) return answerPreflight(reply);
+  });
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers.origin !== undefined && "access-control-request-method" in headers;
+}
+
+function answerPreflight(reply: FastifyReply): FastifyReply {
+  if (reply.hasHeader("Access-Control-Allow-Origin")) {
+    reply.headers({
+      "Access-Control-Allow-Methods": "GET, HEAD, POST",
+      "Access-Control-Allow-Headers": "Content-Type, If-None-Match, Last-Event-ID",
+      "Access-Control-Max-Age": String(preflightSeconds),
+    });
+  }
+  return reply.code(204).send();
+}

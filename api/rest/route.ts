@@ -1,0 +1,111 @@
+import type { z } from "zod";
+import type { ErrorCondition } from "../../lib/errors.ts";
+import type { FieldError } from "../../lib/http-service/problem.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import type { ReadModel } from "../read/read-model.ts";
+
+/**
+ * How long an answer may be kept.
+ * - `immutable`: a block that the chain has; kept for a year, except on a development chain, where numbers come again
+ * - `mined`: a mined transaction; names and decoding may still grow, so it is asked for again after a minute
+ * - `head`: true for the newest block only
+ * - `release`: a description that changes with a release
+ * - `none`: never kept
+ */
+export type CacheRule = "immutable" | "mined" | "head" | "release" | "none";
+
+/** What a route answers: a record with how long it is true, a text of another type, or a refusal. */
+export type RouteAnswer =
+  | { record: object; cache: CacheRule }
+  | { text: string; type: string; cache: CacheRule; fileName?: string }
+  | Refusal;
+
+export type RouteTag =
+  | "Chain"
+  | "Blocks"
+  | "Transactions"
+  | "Accounts"
+  | "Tokens"
+  | "Validators"
+  | "Fees"
+  | "Search"
+  | "Statistics"
+  | "Description";
+
+type Shape = z.ZodObject;
+
+/** What is published of a route. */
+export type RouteDescription = {
+  /** With OpenAPI's braces, from the root: `/api/v1/blocks/{number}`. */
+  path: string;
+  operationId: string;
+  tag: RouteTag;
+  summary: string;
+  params: Shape;
+  query: Shape;
+  /** What 200 has: a JSON record, or a text of a media type. */
+  response: z.ZodType | { mediaType: string; description: string };
+  /** What it refuses beyond what every route refuses. */
+  problems: readonly ErrorCondition[];
+  /** Points of the limit that a request costs. */
+  cost: number;
+};
+
+/** A row of the table from which routing, validation, OpenAPI and the reference page are made. */
+export type Route = RouteDescription & {
+  /** Parameters and query as the URL has them: texts. */
+  answer(raw: { params: unknown; query: unknown; read: ReadModel }): RouteAnswer | Promise<RouteAnswer>;
+};
+
+/** Makes a row: the parameters are parsed once, here, and reach `answer` as typed values. */
+export function route<Params extends Shape, Query extends Shape>({
+  answer,
+  cost = 1,
+  problems = [],
+  ...description
+}: Omit<RouteDescription, "params" | "query" | "cost" | "problems"> & {
+  params: Params;
+  query: Query;
+  cost?: number;
+  problems?: readonly ErrorCondition[];
+  answer(input: {
+    params: z.output<Params>;
+    query: z.output<Query>;
+    read: ReadModel;
+  }): RouteAnswer | Promise<RouteAnswer>;
+}): Route {
+  const { params, query } = description;
+  return {
+    ...description,
+    cost,
+    problems,
+    answer(raw) {
+      const parsedParams = params.safeParse(raw.params);
+      const parsedQuery = query.safeParse(raw.query);
+      if (parsedParams.success && parsedQuery.success) {
+        return answer({ params: parsedParams.data, query: parsedQuery.data, read: raw.read });
+      }
+      return refusal("invalid_params", "A parameter cannot be used; see errors", {
+        errors: [...fieldErrors("#/path", parsedParams.error), ...fieldErrors("#/query", parsedQuery.error)],
+      });
+    },
+  };
+}
+
+function fieldErrors(root: string, error: z.ZodError | undefined): FieldError[] {
+  return (error?.issues ?? []).flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({
+        pointer: `${root}/${escapePointer(key)}`,
+        message: "There is no such parameter here",
+      }));
+    }
+    const pointer = [root, ...issue.path.map((part) => escapePointer(String(part)))].join("/");
+    return [{ pointer, message: issue.message }];
+  });
+}
+
+/** RFC 6901 section 3. */
+function escapePointer(part: string): string {
+  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -1,0 +1,278 @@
+import { readFileSync } from "node:fs";
+import { printSchema } from "graphql";
+import type { Logger } from "pino";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { ChainUnavailableError, createRpcClient } from "../lib/chain/rpc-client.ts";
+import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { createHttpService, listenOn } from "../lib/http-service/create-http-service.ts";
+import { type Refusal, refusal } from "../lib/http-service/refusal.ts";
+import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
+import { migrate } from "../lib/postgres/migrate.ts";
+import { isPostgresFailure } from "../lib/postgres/postgres-failure.ts";
+import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
+import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
+import { apiLimitsKeyPrefix } from "../lib/redis/keys/api.ts";
+import { createRedisClient } from "../lib/redis/redis-client.ts";
+import { blockRecordOf } from "./chain/block-record.ts";
+import { createChainReader } from "./chain/chain-reader.ts";
+import { createKnownContracts } from "./chain/known-contracts.ts";
+import { keepLatestBlock } from "./chain/latest-block.ts";
+import { readContracts } from "./chain/read-contracts.ts";
+import { type ApiConfig, pointsOf } from "./config.ts";
+import { createFollower } from "./follower/follower.ts";
+import { createHeadWatch } from "./follower/head-watch.ts";
+import { createSchema } from "./graphql/schema.ts";
+import { serveGraphql } from "./graphql/serve-graphql.ts";
+import { createRequestLimiter } from "./limits/request-limiter.ts";
+import { createLiveFeed } from "./live/live-feed.ts";
+import { serveLive } from "./live/serve-live.ts";
+import { readHealth } from "./read/health.ts";
+import { createReadModel } from "./read/read-model.ts";
+import { createAnswerCache } from "./rest/answer-cache.ts";
+import { createCharge } from "./rest/charge.ts";
+import { allowOrigins } from "./rest/cross-origin.ts";
+import { createRoutes } from "./rest/routes.ts";
+import { serveRoutes } from "./rest/serve-routes.ts";
+
+export type Api = {
+  address: { host: string; port: number; opsHost: string; opsPort: number };
+  /** Lets answers end, then closes everything. */
+  stop(): Promise<void>;
+};
+
+const migrationsFolder = new URL("postgres/migrations/", import.meta.url);
+const packageFile = new URL("../package.json", import.meta.url);
+
+/**
+ * Starts the API: ops server first; then, once PostgreSQL answers, its schema is brought up to date, the follower begins,
+ * and the listener opens. The chain and Redis may come later.
+ * @throws Error where a port is taken, a migration cannot be carried out, or a contract's file cannot be used.
+ */
+export async function start(
+  config: ApiConfig,
+  {
+    logger,
+    adoptChain = false,
+    now = Date.now,
+  }: { logger: Logger; adoptChain?: boolean; now?: () => number },
+): Promise<Api> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const progress = { state: "starting" };
+  const closers: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer();
+  };
+  try {
+    const parts = await createParts({ config, registry, logger, adoptChain, now });
+    closers.push(parts.close);
+    const reasons = () => parts.problems();
+    const ops = await startOpsServer({
+      ...config.ops,
+      registry,
+      readiness(): Readiness {
+        const ready = progress.state === "serving";
+        const found = reasons();
+        return { ready, degraded: found.length > 0, reasons: ready ? found : [progress.state, ...found] };
+      },
+      status: () => ({ process: "api", state: progress.state, profile: config.profile, ...parts.status() }),
+    });
+    closers.push(() => ops.stop());
+    await waitForPostgres({ url: config.postgres.url, name: "api", logger });
+    await migrate({ url: config.postgres.url, folder: migrationsFolder, logger });
+    parts.begin();
+    const server = await listenOn(parts.app, config);
+    closers.push(() => server.stop());
+    progress.state = "serving";
+    return {
+      address: { host: server.host, port: server.port, opsHost: ops.host, opsPort: ops.port },
+      async stop() {
+        progress.state = "stopping";
+        parts.endStreams();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function createParts({
+  config,
+  registry,
+  logger,
+  adoptChain,
+  now,
+}: {
+  config: ApiConfig;
+  registry: Registry;
+  logger: Logger;
+  adoptChain: boolean;
+  now: () => number;
+}) {
+  const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
+  const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
+  const redis = createRedisClient({
+    name: "api",
+    url: config.redis,
+    commandTimeoutMs: config.redisCommandTimeoutMs,
+    logger,
+  });
+  const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
+  const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
+  const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: 2000 }));
+  const reader = createChainReader({ rpc });
+  const contracts = createKnownContracts(await readContracts(config.contractsFolder));
+  const heads = createHeadWatch({
+    rpc,
+    webSocketUrl: upstream.replace(/^http/, "ws"),
+    headers,
+    pollMs: config.headPollMs,
+    logger,
+  });
+  const follower = createFollower({
+    rpc,
+    heads,
+    validators: sealSources,
+    postgresUrl: config.postgres.url,
+    registry,
+    logger,
+    isDevelopment: config.profile === "development",
+    adoptChain,
+  });
+  const feed = createLiveFeed(config.live);
+  let isDevelopmentChain = true;
+  const cache = createAnswerCache({
+    bytesMax: config.cacheBytesMax,
+    canBeImmutable: () => !isDevelopmentChain,
+  });
+  const newest = keepLatestBlock({
+    reader,
+    heads,
+    logger,
+    onBlock(block) {
+      cache.headMoved();
+      feed.announce(follower.standing().epoch ?? 0, blockRecordOf(block));
+      void read.consensus().then(({ kind }) => {
+        isDevelopmentChain = kind === "dev";
+      });
+    },
+  });
+  const read = createReadModel({ reader, newest, db: pool, contracts, ...config, now });
+  let epoch: number | undefined;
+  follower.onIndexed((end) => {
+    if (epoch !== undefined && end.epoch !== epoch) cache.chainChanged();
+    else cache.headMoved();
+    epoch = end.epoch;
+  });
+  const limiter = createRequestLimiter({
+    redis,
+    keyPrefix: apiLimitsKeyPrefix,
+    points: pointsOf(config),
+    windowSeconds: config.limits.windowSeconds,
+  });
+  measure({ registry, live: () => feed.clients(), cacheBytes: () => cache.bytes() });
+
+  const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
+  const charge = createCharge({ limiter, clientAddress });
+  const isExpected = (error: unknown) => error instanceof ChainUnavailableError || isPostgresFailure(error);
+  const schema = createSchema();
+  const version = readVersion();
+  const app = createHttpService({
+    bodies: createBodyReader({ what: "A query", types: [jsonType] }),
+    bodyBytesMax: config.bodyBytesMax,
+    requestTimeoutMs: config.requestTimeoutMs,
+    explain: explainFailure,
+    logger,
+  });
+  allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
+  serveRoutes(app, {
+    routes: createRoutes({ version, publicUrl: config.publicUrl, graphqlSchema: () => printSchema(schema) }),
+    read,
+    cache,
+    charge,
+    canBeImmutable: () => !isDevelopmentChain,
+  });
+  serveGraphql(app, { schema, read, charge, isExpected, logger });
+  serveLive(app, { feed, charge, clientAddress });
+  const health = () => readHealth({ heads, redis, pool, follower, version });
+  app.get("/health", async (_request, reply) => {
+    const record = await health();
+    return reply.code(record.status === "failing" ? 503 : 200).send(record);
+  });
+
+  return {
+    app,
+    begin(): void {
+      heads.start();
+      follower.start();
+    },
+    endStreams: () => feed.stop(),
+    problems: () => [
+      ...(heads.isAnswering() ? [] : ["the chain does not answer"]),
+      ...(redis.status === "ready" ? [] : ["Redis does not answer"]),
+      ...(follower.standing().isConnected ? [] : ["PostgreSQL does not answer"]),
+      ...[follower.standing().refused ?? []].flat(),
+    ],
+    status: () => ({ index: follower.standing(), head: heads.head() ?? null, liveClients: feed.clients() }),
+    async close() {
+      feed.stop();
+      newest.stop();
+      heads.stop();
+      await follower.stop();
+      await pool.end();
+      for (const client of [rpc, ...sealSources]) await client.stop();
+      redis.disconnect();
+    },
+  };
+}
+
+/** What a client is told of a chain or database that is away. */
+function explainFailure(error: unknown): Refusal | undefined {
+  if (error instanceof ChainUnavailableError) {
+    return refusal(
+      "upstream_unavailable",
+      "The chain cannot be asked at the moment; try again shortly",
+      retrySoon,
+    );
+  }
+  if (isPostgresFailure(error)) {
+    return refusal(
+      "service_unavailable",
+      "The index cannot be asked at the moment; try again shortly",
+      retrySoon,
+    );
+  }
+  return undefined;
+}
+
+const retrySoon = { retryAfterMs: 1000 };
+
+function measure({
+  registry,
+  live,
+  cacheBytes,
+}: {
+  registry: Registry;
+  live: () => number;
+  cacheBytes: () => number;
+}): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge("tollgate_api_live_clients", "Clients that listen to /api/v1/live", live);
+  gauge("tollgate_api_answer_cache_bytes", "Bytes of finished answers that are kept", cacheBytes);
+}
+
+function readVersion(): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(packageFile, "utf8"));
+  return version;
+}
