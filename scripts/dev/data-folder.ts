@@ -7,12 +7,13 @@ import { processIdentity } from "../processes/process-identity.ts";
 /** anvil, or validators of Besu. */
 export type ChainKind = "anvil" | "besu";
 
-/** A Redis's data, and the file in which its address is written while it runs. */
-export type RedisFolder = { folder: string; urlFile: string };
+/** A database's data, and the file in which its address is written while it runs. */
+export type DatabaseFolder = { folder: string; urlFile: string };
 
 export type DataFolder = {
-  readonly redis: RedisFolder;
-  readonly faucetRedis: RedisFolder;
+  readonly redis: DatabaseFolder;
+  readonly faucetRedis: DatabaseFolder;
+  readonly postgres: DatabaseFolder;
   readonly chain: string;
   /** Remembers a child, so that a later start waits for it where this one was killed. */
   remember(child: { name: string; pid: number }): void;
@@ -21,12 +22,17 @@ export type DataFolder = {
 };
 
 /**
- * Our own folders and nothing else: --reset must not remove what somebody else put into .data. Each kind of chain has a
- * Redis of its own, since what is in it (claims, the network's genesis hash) belongs to one chain.
+ * Our own folders and nothing else: --reset must not remove what somebody else put into .data. Each kind of chain has
+ * databases of its own, since what is in them (claims, the network's genesis hash, blocks) belongs to one chain.
  */
 const ownFolders = {
-  anvil: { redis: "redis", faucetRedis: "redis-faucet", chain: "anvil" },
-  besu: { redis: "besu/redis", faucetRedis: "besu/redis-faucet", chain: "besu/network" },
+  anvil: { redis: "redis", faucetRedis: "redis-faucet", postgres: "postgres", chain: "anvil" },
+  besu: {
+    redis: "besu/redis",
+    faucetRedis: "besu/redis-faucet",
+    postgres: "besu/postgres",
+    chain: "besu/network",
+  },
 } as const;
 /** A killed start's children are stopped by the watcher; that long a new start waits for it. */
 const orphansWithinMs = 15_000;
@@ -38,7 +44,7 @@ const runningFile = z.object({ owner: runningProcess, children: z.array(runningP
 type Running = z.output<typeof runningFile>;
 
 /**
- * Takes `.data` for one `npm start`: two at once would write into the same Redis and chain files. With `reset`, what
+ * Takes `.data` for one `npm start`: two at once would write into the same databases and chain files. With `reset`, what
  * earlier starts left is removed.
  *
  * @returns the folder, or why it cannot be had.
@@ -62,9 +68,10 @@ export async function openDataFolder({
   if (refused !== undefined) return { refused };
 
   const own = ownFolders[kind];
-  const [redis, faucetRedis, chain] = [
+  const [redis, faucetRedis, postgres, chain] = [
     join(folder, own.redis),
     join(folder, own.faucetRedis),
+    join(folder, own.postgres),
     join(folder, own.chain),
   ];
   const owner = { name: "npm start", pid, identity: (await processIdentity(pid)) ?? "" };
@@ -76,7 +83,9 @@ export async function openDataFolder({
   );
   if (!taken) return { refused: `another npm start has just begun here (${file})` };
   if (reset) {
-    await Promise.all([redis, faucetRedis, chain].map((path) => rm(path, { recursive: true, force: true })));
+    await Promise.all(
+      [redis, faucetRedis, postgres, chain].map((path) => rm(path, { recursive: true, force: true })),
+    );
   }
   let written = Promise.resolve();
   const add = async (child: { name: string; pid: number }) => {
@@ -87,11 +96,14 @@ export async function openDataFolder({
   // Command lines look there, whichever chain it is.
   const urlFile = join(folder, "redis", "url");
   const faucetUrlFile = join(folder, "redis-faucet", "url");
-  const folders = [redis, faucetRedis, chain, dirname(urlFile), dirname(faucetUrlFile)];
+  const postgresUrlFile = join(folder, "postgres", "url");
+  const ofUrls = [urlFile, faucetUrlFile, postgresUrlFile].map(dirname);
+  const folders = [redis, faucetRedis, postgres, chain, ...ofUrls];
   await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
   return {
     redis: { folder: redis, urlFile },
     faucetRedis: { folder: faucetRedis, urlFile: faucetUrlFile },
+    postgres: { folder: postgres, urlFile: postgresUrlFile },
     chain,
     remember({ name, pid }) {
       written = written

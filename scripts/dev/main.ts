@@ -13,6 +13,7 @@ import { chainService } from "./chain-service.ts";
 import { faucetService } from "./faucet-service.ts";
 import { type DevOptions, readOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
+import { postgresService } from "./postgres-service.ts";
 import { processService } from "./process-service.ts";
 import { proxyService } from "./proxy-service.ts";
 import { redisServices } from "./redis-service.ts";
@@ -46,15 +47,19 @@ async function start(options: DevOptions): Promise<void> {
   const output = createOutput({ stream: process.stdout, coloured });
   // The children write to pipes, and cannot see that these end at a terminal.
   const env = coloured ? { FORCE_COLOR: "1", ...process.env } : process.env;
-  const givenUrl = process.env["REDIS_URL"] === "" ? undefined : process.env["REDIS_URL"];
+  const [givenRedis, givenPostgres] = [given("REDIS_URL"), given("POSTGRES_URL")];
   if ((process.env["UPSTREAMS"] ?? "") !== "") {
     output.say("UPSTREAMS is not used: the gateway of npm start asks the chain that is started with it.");
   }
-  if (reset && givenUrl !== undefined) output.say("--reset leaves the Redis of REDIS_URL as it is.");
+  if (reset && givenRedis !== undefined) output.say("--reset leaves the Redis of REDIS_URL as it is.");
+  if (reset && givenPostgres !== undefined) {
+    output.say("--reset leaves the database of POSTGRES_URL as it is.");
+  }
 
   const run = runDev({
     services: [
-      ...redisServices({ givenUrl }),
+      ...redisServices({ givenUrl: givenRedis }),
+      postgresService({ givenUrl: givenPostgres }),
       chain,
       ...internalRpcOf({ config, port: chainPort }),
       faucet,
@@ -104,6 +109,11 @@ async function start(options: DevOptions): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   // What still holds the event loop after everything has stopped is not worth waiting for.
   process.exit(await run.exitCode);
+}
+
+/** A variable that is set to nothing counts as not set. */
+function given(name: string): string | undefined {
+  return process.env[name] === "" ? undefined : process.env[name];
 }
 
 /** Validators of Besu, on the chain that the gateway is configured for. */

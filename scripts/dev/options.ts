@@ -20,9 +20,9 @@ const usage = `Usage: npm start -- [--besu] [--reset] [--config FILE] [--network
                     [--faucet FILE] [--chain-port PORT] [--wallet-port PORT]
 
   --besu              runs the validators of Besu that BESU_HOME names instead of
-                      anvil, with a chain and a Redis of their own
-  --reset             removes what it left in .data (chain and Redis) and begins
-                      anew
+                      anvil, with a chain and databases of their own
+  --reset             removes what it left in .data (chain, Redis, PostgreSQL)
+                      and begins anew
   --config FILE       the gateway's configuration (default: config/gateway.yaml)
   --network FILE      the validators', for --besu (default: config/network.yaml)
   --faucet FILE       the faucet's configuration (default: config/faucet.yaml)
@@ -31,7 +31,8 @@ const usage = `Usage: npm start -- [--besu] [--reset] [--config FILE] [--network
   --wallet-port PORT  where the wallet proxy listens (default: 8541)
   --help              this text
 
-REDIS_URL=redis://… npm start uses that Redis and starts none.
+REDIS_URL=redis://… npm start uses that Redis and starts none; so does
+POSTGRES_URL=postgres://… with PostgreSQL.
 `;
 
 /** Reads the command line of `npm start`; `unusable` says what was expected. */

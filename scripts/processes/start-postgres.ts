@@ -32,6 +32,11 @@ const pollMs = 10;
 /** After a kill the log is carried out again. */
 const readyWithinMs = 60_000;
 const askTimeoutMs = 2000;
+const portTaken = "could not create any TCP/IP sockets";
+/** Processes of one that was killed are still there, or nobody has taken note of its end yet. */
+const leftOvers = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
+const leftOversWithinMs = 15_000;
+const leftOversPollMs = 200;
 const userName = "tollgate";
 const databaseName = "tollgate";
 
@@ -44,13 +49,15 @@ const databaseName = "tollgate";
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres | { failed: string }> {
   const made = await makeCluster(options);
   if ("failed" in made) return made;
+  const giveUpAt = Date.now() + leftOversWithinMs;
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port ?? (await freePort());
     const started = await startOnce({ ...options, ...made, port });
     if ("url" in started) return started;
-    const portWasTaken =
-      options.port === undefined && started.failed.includes("could not create any TCP/IP sockets");
-    if (!portWasTaken || attempt === startsMax) return started;
+    const portWasTaken = options.port === undefined && started.failed.includes(portTaken);
+    if (portWasTaken && attempt < startsMax) continue;
+    if (!leftOvers.test(started.failed) || Date.now() > giveUpAt) return started;
+    await sleep(leftOversPollMs);
   }
 }
 
@@ -63,7 +70,6 @@ async function makeCluster({
   folder,
   fsync = "on",
   users: usable,
-  onLine,
   onChild,
 }: PostgresOptions): Promise<Cluster | { failed: string }> {
   const [cluster, making, passwordFile] = [
@@ -101,7 +107,6 @@ async function makeCluster({
     }
     problems.push(await child.obituary());
   }
-  for (const problem of problems) onLine(problem);
   return { failed: `PostgreSQL's data could not be made in ${folder}:\n${problems.join("\n")}` };
 }
 

@@ -24,7 +24,7 @@ t.setTimeout(120_000);
 t.jobs = 5;
 
 t.test("the first start prints what one needs to try it", async (t) => {
-  const dev = await startedDev(t, { folder: t.testdir() });
+  const dev = await startedDev(t, { folder: t.testdir(), postgres: "own" });
   const table = dev.printed().slice(dev.printed().indexOf("Tollgate is up"));
 
   t.test("80 columns are enough for it", async (t) => {

@@ -8,6 +8,7 @@ import type { Test } from "tap";
 import { z } from "zod";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { createDatabase } from "../helpers/postgres.ts";
 
 export type DevPorts = {
   gateway: number;
@@ -65,15 +66,20 @@ export async function startDev(
     args = [],
     env = {},
     ports,
+    postgres = "given",
   }: {
     folder: string;
     args?: readonly string[];
     env?: Readonly<Record<string, string>>;
     ports?: DevPorts;
+    /** One that npm start makes itself takes a second of a processor; most tests are not about it. */
+    postgres?: "given" | "own";
   },
 ): Promise<DevUnderTest> {
   const used = ports ?? (await freePorts());
-  const { REDIS_URL: _redis, FORCE_COLOR: _colour, ...inherited } = process.env;
+  const { REDIS_URL: _redis, POSTGRES_URL: _postgres, FORCE_COLOR: _colour, ...inherited } = process.env;
+  const database =
+    postgres === "own" ? {} : { POSTGRES_URL: await createDatabase(t, { migrations: "none" }) };
   const child = spawn(
     process.execPath,
     [
@@ -91,6 +97,7 @@ export async function startDev(
         FAUCET_PORT: String(used.faucet),
         FAUCET_OPS_PORT: String(used.faucetOps),
         FAUCET_PRIVATE_PORT: String(await reservePort()),
+        ...database,
         ...env,
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -57,9 +57,10 @@ t.test("a child that does not end when asked is killed, and the rest still ends 
   t.same(await stillRunning(children), []);
 });
 
-for (const name of ["redis", "redis-faucet", "chain", "gateway", "faucet"]) {
+for (const name of ["redis", "redis-faucet", "postgres", "chain", "gateway", "faucet"]) {
   t.test(`${name} that ends by itself is named, and everything else is stopped`, async (t) => {
-    const dev = await startedDev(t, { folder: t.testdir() });
+    const postgres = name === "postgres" ? "own" : "given";
+    const dev = await startedDev(t, { folder: t.testdir(), postgres });
     const children = await dev.children();
     process.kill(children[name] ?? 0, "SIGKILL");
     t.same(await dev.ended, { code: 1, signal: null });
