@@ -26,15 +26,11 @@ export type FilterStore = {
 /** Filters in Redis, so that any gateway can answer any poll, and a gateway that dies takes none with it. */
 export function createFilterStore({
   redis,
-  idleMsMax,
-  filtersPerKeyMax,
-  bytesPerKeyMax,
+  settings: { idleMsMax, perKeyMax, bytesPerKeyMax },
 }: {
   redis: Redis;
-  idleMsMax: number;
-  filtersPerKeyMax: number;
-  /** Of criteria. */
-  bytesPerKeyMax: number;
+  /** `bytesPerKeyMax` is of criteria. */
+  settings: { idleMsMax: number; perKeyMax: number; bytesPerKeyMax: number };
 }): FilterStore {
   const run = (script: Script, { keyId, id }: FilterName, args: (string | number)[] = []) =>
     runScript({
@@ -48,7 +44,7 @@ export function createFilterStore({
     async create(keyId, { kind, criteria, cursor }) {
       const id = `0x${randomBytes(16).toString("hex")}`;
       const row = ["kind", kind, "criteria", criteria, "cursor", cursor];
-      const bounds = [filtersPerKeyMax, bytesPerKeyMax, Buffer.byteLength(criteria)];
+      const bounds = [perKeyMax, bytesPerKeyMax, Buffer.byteLength(criteria)];
       const made = await run(createScript, { keyId, id }, [...bounds, ...row]);
       if (made === 1) return { id };
       return made === -1 ? "tooLarge" : "tooMany";

@@ -1,3 +1,4 @@
+import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { FoundKey } from "../../lib/keys/key-store.ts";
 import type { AnswerBudget, AnswerHold } from "../answer-budget/answer-budget.ts";
@@ -7,18 +8,28 @@ import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { checkBlockRange, travelsAs } from "../methods/block-parameter/block-range.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
+import type { AskChain } from "../subscriptions/ask-chain.ts";
 import type { PendingTransactions } from "../subscriptions/pending/pending-transactions.ts";
 import { isRecord } from "../upstream/head/read-header.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { usualBeforeId } from "../upstream/upstream-result.ts";
-import type { FilterKind, FilterName, FilterStore } from "./filter-store.ts";
+import { createFilterStore, type FilterKind, type FilterName } from "./filter-store.ts";
 import { readLogFilter } from "./log-filter.ts";
 import { type AskLogs, blockCursor, createPoll } from "./poll.ts";
-import type { RecentBlocks } from "./recent-blocks.ts";
+import { createRecentBlocks } from "./recent-blocks.ts";
 
 export type Filters = {
   /** Answers a call of one of the filter methods. Never rejects. */
   answer(call: Pick<CallToForward, "rule" | "paramsText">, key: FoundKey): Promise<Answer | Refusal>;
+  stop(): void;
+};
+
+/** Each is explained in `config/gateway.yaml`. */
+export type FilterSettings = {
+  perKeyMax: number;
+  bytesPerKeyMax: number;
+  idleMsMax: number;
+  blocksPerPollMax: number;
 };
 
 /** A poll that another was faster than begins anew behind it; this often at most. */
@@ -26,28 +37,27 @@ const attemptsMax = 3;
 
 /** The six methods of filters over rows in Redis: see `filter-store.ts`. */
 export function createFilters({
-  store,
-  blocks,
-  pending,
+  redis,
   upstream,
+  askChain,
+  pending,
   methods,
   answerBudget,
-  filtersPerKeyMax,
-  bytesPerKeyMax,
-  blocksPerPollMax,
+  settings,
   logger,
 }: {
-  store: FilterStore;
-  blocks: RecentBlocks;
+  redis: Redis;
+  upstream: Pick<Upstream, "ask" | "headNumber" | "onHead" | "onEpoch">;
+  askChain: AskChain;
   pending: Pick<PendingTransactions, "end" | "after">;
-  upstream: Pick<Upstream, "ask" | "headNumber">;
   methods: Pick<MethodTable, "rules">;
   answerBudget: Pick<AnswerBudget, "open">;
-  filtersPerKeyMax: number;
-  bytesPerKeyMax: number;
-  blocksPerPollMax: number;
+  settings: FilterSettings;
   logger: Pick<Logger, "warn">;
 }): Filters {
+  const { perKeyMax, bytesPerKeyMax, blocksPerPollMax } = settings;
+  const store = createFilterStore({ redis, settings });
+  const blocks = createRecentBlocks({ upstream, askChain });
   const poll = createPoll({ blocks, pending, blocksPerPollMax });
 
   async function create(kind: FilterKind, key: FoundKey, criteria = ""): Promise<Answer | Refusal> {
@@ -65,7 +75,7 @@ export function createFilters({
     if (made !== "tooMany") return ownAnswer(`"${made.id}"`);
     return refusal(
       "rate_limited",
-      `This API key has ${filtersPerKeyMax} filters, as many as it may; end one with eth_uninstallFilter`,
+      `This API key has ${perKeyMax} filters, as many as it may; end one with eth_uninstallFilter`,
     );
   }
 
@@ -172,6 +182,7 @@ export function createFilters({
         return refusal("service_unavailable", "Filters cannot be reached at the moment; try again shortly");
       }
     },
+    stop: blocks.stop,
   };
 }
 

@@ -3,9 +3,7 @@ import { pino } from "pino";
 import t from "tap";
 import { createAnswerBudget } from "../../../gateway/answer-budget/answer-budget.ts";
 import { answerSettingsSchema } from "../../../gateway/answer-budget/answer-settings.ts";
-import { createFilterStore } from "../../../gateway/filters/filter-store.ts";
 import { createFilters } from "../../../gateway/filters/filters.ts";
-import { createRecentBlocks } from "../../../gateway/filters/recent-blocks.ts";
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { createPendingTransactions } from "../../../gateway/subscriptions/pending/pending-transactions.ts";
@@ -45,9 +43,7 @@ t.test("filters", async (t) => {
       asked.push(method);
       return chain.ask(method, params);
     };
-    const blocks = createRecentBlocks({ upstream: desk.upstream, askChain });
     const bytesPerKeyMax = 10_000;
-    const store = createFilterStore({ redis, idleMsMax, filtersPerKeyMax, bytesPerKeyMax });
     const upstream = {
       ...desk.upstream,
       async ask({ rule, paramsText }: CallToForward) {
@@ -56,15 +52,13 @@ t.test("filters", async (t) => {
       },
     };
     const filters = createFilters({
-      store,
-      blocks,
-      pending,
+      redis,
       upstream,
+      askChain,
+      pending,
       methods,
       answerBudget: createAnswerBudget(answerSettingsSchema.parse({ keyBytesMax })),
-      filtersPerKeyMax,
-      bytesPerKeyMax,
-      blocksPerPollMax,
+      settings: { perKeyMax: filtersPerKeyMax, bytesPerKeyMax, idleMsMax, blocksPerPollMax },
       logger: pino({ level: "silent" }),
     });
     const call = async (method: string, params: readonly unknown[] = [], id = "k_core"): Promise<unknown> => {
