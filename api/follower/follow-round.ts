@@ -89,7 +89,6 @@ export function createFollowRound(options: FollowRoundOptions) {
 
   async function read(first: number, last: number) {
     const blocks = await readRange({ rpc, first, last });
-    size.read(blocks);
     const consensus = await seals.read(blocks, Math.max(head, last));
     await atPoint("read");
     return { blocks, consensus };
@@ -109,6 +108,7 @@ export function createFollowRound(options: FollowRoundOptions) {
     const written = await writeRange({ pool, row, range, atPoint });
     if (written === undefined) return undefined;
     completeRange.keep(range, row.epoch);
+    size.written(blocks);
     onRow(written);
     await atPoint("written");
     return written;

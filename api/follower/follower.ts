@@ -39,13 +39,14 @@ export type FollowerOptions = {
   sealedBlocksMax?: number;
   /** How often PostgreSQL is asked where the index ends, and for the lock. */
   sessionPollMs?: number;
+  /** After a failure; doubled with each one more in a row. */
+  retryMinMs?: number;
   /** Followers of different locks write at the same time. */
   lock?: bigint;
   monotonicMs?: () => number;
   atPoint?: (point: FollowPoint) => void | Promise<void>;
 };
 
-const retryMinMs = 250;
 const retryMaxMs = 5000;
 const repeatMs = 30_000;
 const stopWithinMs = 1000;
@@ -72,6 +73,7 @@ export function createFollower({
   arraysAhead = 3,
   sealedBlocksMax = 10_000,
   sessionPollMs = 1000,
+  retryMinMs = 250,
   lock = leaderLock,
   monotonicMs = () => performance.now(),
   atPoint = () => {},

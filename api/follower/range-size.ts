@@ -18,7 +18,8 @@ export function createRangeSize({ blocksMax }: { blocksMax: number }) {
     failed(): void {
       blocks = Math.max(1, Math.floor(blocks / 2));
     },
-    read(range: readonly ChainBlock[]): void {
+    /** Not when it was read: ranges ahead would undo what the failure of one before them had taught. */
+    written(range: readonly ChainBlock[]): void {
       const fitting = Math.floor((charactersAimed * range.length) / charactersOf(range));
       blocks = Math.max(1, Math.min(fitting, 2 * blocks, blocksMax));
     },

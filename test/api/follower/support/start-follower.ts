@@ -36,6 +36,7 @@ export async function startFollower(
     isDevelopment: true,
     pollMs: 100,
     sessionPollMs: 50,
+    retryMinMs: 10,
     ...options,
   });
   heads.start();
