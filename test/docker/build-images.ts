@@ -1,16 +1,19 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
+import { withFileLock } from "./file-lock.ts";
 import type { DockerEnvironment, Prepared } from "./start-docker.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const standIns = join(root, "test", "docker", "stand-ins");
 const image = (name: string) => `tollgate-test/${name}`;
+const inputsLabel = "tollgate.inputs";
 
 /** The variables of docker/compose.yaml that name images. */
 export const imageVariables = {
@@ -28,40 +31,74 @@ export const imageVariables = {
  * Ours by docker/Dockerfile as it is, and the stand-ins for images of a registry (stand-ins/README.md). Nothing is fetched: the stand-in for
  * Node's image has npm's packages with it.
  */
-export async function buildImages({
+export function buildImages({
   env,
   prepared,
 }: {
   env: DockerEnvironment;
   prepared: Prepared;
 }): Promise<void> {
+  return withImages(prepared, () => build({ env: { ...env, DOCKER_BUILDKIT: "0" }, prepared }));
+}
+
+/** While images are built nobody else builds, or removes what another build has begun. */
+export function withImages<Value>({ dockerFolder }: Prepared, work: () => Promise<Value>): Promise<Value> {
+  return withFileLock(`${dockerFolder}.lock`, work);
+}
+
+async function build({ env, prepared }: { env: DockerEnvironment; prepared: Prepared }): Promise<void> {
   const docker = async (...args: string[]) => {
-    const outcome = await runDocker({ args, env: { ...env, DOCKER_BUILDKIT: "0" } });
+    const outcome = await runDocker({ args, env });
     if (!outcome.ok) throw new Error(`docker ${args.join(" ")}: ${outcome.why}`);
   };
-  const build = (name: string, context: string, file: string, ...args: string[]) =>
+  const make = (name: string, context: string, file: string, ...args: string[]) =>
     docker("build", "--network", "none", "--tag", image(name), "--file", file, ...args, context);
-  const isThere = async (name: string) =>
-    (await runDocker({ args: ["image", "inspect", image(name)], env })).ok;
+  const labelOf = async (name: string) => {
+    const args = ["image", "inspect", "--format", `{{index .Config.Labels "${inputsLabel}"}}`, image(name)];
+    const found = await runDocker({ args, env });
+    return found.ok ? (found.out[0] ?? "") : undefined;
+  };
   const folder = await mkdtemp(join(tmpdir(), "tollgate-images-"));
-  try {
-    if (!(await isThere("base"))) await docker("import", prepared.base, image("base"));
-    await mkdir(join(folder, "node"));
-    await fillNode({ folder: join(folder, "node"), packages: prepared.packages });
-    const registry = `REGISTRY=${await npm("config", "get", "registry")}`;
-    await build("node", join(folder, "node"), join(standIns, "node.Dockerfile"), "--build-arg", registry);
+
+  async function makeOurs(): Promise<void> {
+    // Its packages are 300 MB: they are sent to the daemon only where they have changed.
+    const inputs = await nodeInputs(prepared);
+    if ((await labelOf("node")) !== inputs) {
+      await mkdir(join(folder, "node"));
+      await fillNode({ folder: join(folder, "node"), packages: prepared.packages });
+      const registry = `REGISTRY=${await npm("config", "get", "registry")}`;
+      const args = ["--build-arg", registry, "--label", `${inputsLabel}=${inputs}`];
+      await make("node", join(folder, "node"), join(standIns, "node.Dockerfile"), ...args);
+    }
     const bases = [`BASE_IMAGE=${image("base")}`, `NODE_IMAGE=${image("node")}`];
     const args = bases.flatMap((text) => ["--build-arg", text]);
-    await build("tollgate", root, join(root, "docker", "Dockerfile"), ...args);
-    await fillBesu(join(folder, "besu"));
-    await build("besu", join(folder, "besu"), join(standIns, "besu.Dockerfile"));
-    for (const name of ["redis", "prometheus", "node-exporter", "grafana"]) {
-      await build(name, standIns, join(standIns, `${name}.Dockerfile`));
-    }
+    await make("tollgate", root, join(root, "docker", "Dockerfile"), ...args);
+    await Promise.all([
+      fillBesu(join(folder, "besu")).then(() =>
+        make("besu", join(folder, "besu"), join(standIns, "besu.Dockerfile")),
+      ),
+      make("grafana", standIns, join(standIns, "grafana.Dockerfile")),
+    ]);
+  }
+
+  try {
+    if ((await labelOf("base")) === undefined) await docker("import", prepared.base, image("base"));
+    const others = ["redis", "prometheus", "node-exporter"];
+    await Promise.all([
+      makeOurs(),
+      ...others.map((name) => make(name, standIns, join(standIns, `${name}.Dockerfile`))),
+    ]);
     await docker("image", "prune", "--force");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What the stand-in for Node's image is made of, in a word. */
+async function nodeInputs({ base, packages }: Prepared): Promise<string> {
+  const file = await readFile(join(standIns, "node.Dockerfile"), "utf8");
+  const parts = [process.version, await npm("--version"), basename(base), basename(packages), file];
+  return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
 async function npm(...args: string[]): Promise<string> {

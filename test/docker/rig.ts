@@ -42,6 +42,8 @@ const containerSchema = z.object({
 
 export type Container = z.output<typeof containerSchema>;
 
+/** Whoever waits for a container's health waits for one or two of these. */
+export const healthInterval = "2s";
 const projectPrefix = "tollgate-test-";
 /** What compose calls this run's containers. */
 export const testProject = () => `${projectPrefix}${process.pid}`;
@@ -70,6 +72,40 @@ export async function removeLeftOvers(env: DockerEnvironment): Promise<void> {
   }
 }
 
+/** `npm run network -- …` in this process. */
+export function networkHere({
+  folder,
+  configFile,
+  env,
+}: {
+  /** The network's. */
+  folder: string;
+  configFile: string;
+  env: DockerEnvironment;
+}) {
+  async function network(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runNetwork({
+      args: [...args, "--folder", folder, "--config", configFile],
+      env,
+      now: Date.now,
+      signal: new AbortController().signal,
+      progress: { show: () => {}, end: () => {} },
+      print: (text) => out.push(text),
+      note: (text) => err.push(text),
+    });
+    return { code, out: out.join("\n"), err: err.join("\n") };
+  }
+
+  async function status() {
+    const { code, out, err } = await network("status", "--json");
+    if (out === "") throw new Error(err);
+    return { code, text: out, ...statusSchema.parse(JSON.parse(out)) };
+  }
+
+  return { network, status };
+}
+
 /** A network in a folder of the test's own, of stand-in images, beside which another one of the same machine can run. */
 export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment) {
   await removeLeftOvers(dockerEnvironment);
@@ -88,6 +124,7 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
     SERVICES_SUBNET: "172.28.95.0/24",
     // A sandbox may allow no more, and have a private /.
     OPEN_FILES: "8192",
+    HEALTH_INTERVAL: healthInterval,
     HOST_PROPAGATION: "",
     GRAFANA_ADDRESS: "172.28.95.30",
     CLAIMS_SUBNET: "172.28.96.0/29",
@@ -104,25 +141,7 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   const compose = createCompose({ folder, owner: await handOver(folder), env });
   t.teardown(() => compose.run(["--profile", "*", "down", "--volumes", "--timeout", "2"]));
 
-  /** `npm run network -- …` in this process. */
-  async function network(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const [out, err]: [string[], string[]] = [[], []];
-    const code = await runNetwork({
-      args: [...args, "--folder", folder, "--config", configFile],
-      env,
-      now: Date.now,
-      signal: new AbortController().signal,
-      progress: { show: () => {}, end: () => {} },
-      print: (text) => out.push(text),
-      note: (text) => err.push(text),
-    });
-    return { code, out: out.join("\n"), err: err.join("\n") };
-  }
-
-  async function status() {
-    const { code, out } = await network("status", "--json");
-    return { code, ...statusSchema.parse(JSON.parse(out)) };
-  }
+  const { network, status } = networkHere({ folder, configFile, env });
 
   async function containers(): Promise<Map<string, Container>> {
     const ids = await compose.mustRun(["ps", "--all", "--quiet"]);

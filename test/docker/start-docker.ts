@@ -3,12 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { runDocker } from "../../scripts/network/docker/run-docker.ts";
-import { findProgram } from "../../scripts/processes/find-program.ts";
-import { runChild } from "../../scripts/processes/run-child.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
-import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
+import { answers } from "./daemon/dockerd.ts";
+import { useDaemon } from "./daemon/use-daemon.ts";
 
 /** What test/docker/prepare.sh makes. */
 export type Prepared = { compose: string; base: string; packages: string; dockerFolder: string };
@@ -18,9 +15,6 @@ export type DockerEnvironment = Readonly<Record<string, string | undefined>>;
 
 const cache = process.env["TOLLGATE_CACHE"] ?? join(homedir(), ".cache", "tollgate");
 const lockFile = new URL("../../package-lock.json", import.meta.url);
-const readyWithinMs = 60_000;
-const stopWithinMs = 60_000;
-const pollMs = 100;
 /** Where CI runs as root nothing may be left out. */
 export const mustRun = process.env["CI"] === "true" && process.getuid?.() === 0;
 
@@ -60,59 +54,30 @@ export async function composeEnvironment(t: Teardown, { compose }: Prepared): Pr
 }
 
 /**
- * A docker daemon: the one that answers, else one of the test's own, which needs root. Its images stay in the cache's folder,
- * so that the next run makes only those that have changed.
+ * A docker daemon: the one that answers, else the tests' own, which needs root. Its images stay in the cache's folder, so that
+ * the next run makes only those that have changed. In CI it is an error where the machine could run one and there is none.
  */
 export async function startDocker(
   t: Teardown,
-): Promise<{ env: DockerEnvironment; prepared: Prepared } | { missing: string; byMachine?: boolean }> {
+): Promise<{ env: DockerEnvironment; prepared: Prepared } | { missing: string }> {
   const prepared = await findPrepared();
-  if ("missing" in prepared) return prepared;
+  if ("missing" in prepared) return refuse(prepared.missing);
   const env = await composeEnvironment(t, prepared);
-  if (await answers(env)) return { env, prepared };
-  const program = await findProgram({ names: ["dockerd"], path: `${env["PATH"]}:/usr/sbin:/sbin` });
-  if (program === undefined)
-    return { missing: "there is no docker daemon, and no program dockerd to start one" };
-  if (process.getuid?.() !== 0) return { missing: "there is no docker daemon, and only root can start one" };
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-docker-"));
-  const watch = await startParentWatch();
-  const lines: string[] = [];
-  const child = await runChild({
-    name: "dockerd",
-    program,
-    args: [
-      ...["--data-root", prepared.dockerFolder, "--exec-root", join(folder, "exec")],
-      ...["--pidfile", join(folder, "pid"), "--host", `unix://${join(folder, "sock")}`],
-      // Networks are made by compose; without this one no docker0 is left behind.
-      "--bridge=none",
-    ],
-    env: { ...process.env, PATH: `${env["PATH"]}:/usr/sbin:/sbin` },
-    onLine: (line) => lines.push(line),
-  });
-  if ("failed" in child) throw new Error(child.failed);
-  watch.remember(child.pid);
-  t.teardown(async () => {
-    await child.stop({ withinMs: stopWithinMs });
-    watch.forget(child.pid);
-    await watch.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const own = { ...env, DOCKER_HOST: `unix://${join(folder, "sock")}` };
-  const giveUpAt = Date.now() + readyWithinMs;
-  while (!(await answers(own))) {
-    const said = lines.slice(-12).join("\n");
-    if (!child.running()) {
-      // No namespaces, no packet filter, no overlay: a sandbox may refuse what a daemon needs.
-      return { missing: `this machine lets no docker daemon run:\n${said}`, byMachine: true };
-    }
-    if (Date.now() > giveUpAt) throw new Error(`dockerd does not answer:\n${said}`);
-    await sleep(pollMs);
+  const given = env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+  const mayAnswer = !given.startsWith("unix://") || existsSync(given.slice("unix://".length));
+  if (mayAnswer && (await answers(given))) return { env, prepared };
+  if (process.getuid?.() !== 0) return refuse("there is no docker daemon, and only root can start one");
+  const daemon = await useDaemon(prepared.dockerFolder);
+  if ("failed" in daemon) {
+    const missing = `there is no docker daemon: ${daemon.failed}`;
+    return daemon.byMachine ? { missing } : refuse(missing);
   }
-  return { env: own, prepared };
+  t.teardown(daemon.release);
+  return { env: { ...env, DOCKER_HOST: daemon.host }, prepared };
 }
 
-async function answers(env: DockerEnvironment): Promise<boolean> {
-  const socket = env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
-  if (socket.startsWith("unix://") && !existsSync(socket.slice("unix://".length))) return false;
-  return (await runDocker({ args: ["info"], env })).ok;
+/** Only what the machine itself does not let run may be left out in CI. */
+function refuse(missing: string): { missing: string } {
+  if (mustRun) throw new Error(missing);
+  return { missing };
 }

@@ -8,21 +8,23 @@ export async function dockerProblem(
   /** Whether validators are to be asked from this machine. */
   { asks = true }: { asks?: boolean } = {},
 ): Promise<string | undefined> {
-  const client = await runDocker({ args: ["--version"], env });
+  const [client, compose, server] = await Promise.all([
+    runDocker({ args: ["--version"], env }),
+    runDocker({ args: ["compose", "version"], env }),
+    runDocker({ args: ["info", "--format", "{{.OperatingSystem}}"], env }),
+  ]);
   if (!client.ok) {
     return (
       "There is no docker here. Install Docker Engine 20.10 or newer with compose v2 " +
       "(https://docs.docker.com/engine/install/), or run the validators as processes: --native."
     );
   }
-  const compose = await runDocker({ args: ["compose", "version"], env });
   if (!compose.ok) {
     return (
       "docker is here, but not its plugin compose v2 (docker-compose, v1, cannot read our file). Install the package " +
       "docker-compose-plugin, or docker-compose-v2 on Ubuntu: https://docs.docker.com/compose/install/linux/"
     );
   }
-  const server = await runDocker({ args: ["info", "--format", "{{.OperatingSystem}}"], env });
   if (!server.ok) {
     return `docker is here, but its daemon does not answer; is it running (systemctl start docker), and may you use it?\n${server.why}`;
   }
