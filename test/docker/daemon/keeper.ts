@@ -17,9 +17,9 @@ const firstUserWithinMs = 20_000;
 const users = new Set<Socket>();
 let answer: KeeperAnswer | undefined;
 let daemon: Dockerd | undefined;
+let folder: string | undefined;
 let ending = false;
 
-const folder = await mkdtemp(join(tmpdir(), "tollgate-docker-"));
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   socket.on("error", () => {});
   if (ending) socket.destroy();
@@ -37,6 +37,7 @@ server.listen(keeperAddress(dataRoot), () => void begin());
 
 async function begin(): Promise<void> {
   const late = setTimeout(() => users.size === 0 && void end(), firstUserWithinMs);
+  folder = await mkdtemp(join(tmpdir(), "tollgate-docker-"));
   const started = await startDockerd({ folder, dataRoot });
   clearTimeout(late);
   if ("failed" in started) answer = started;
@@ -65,6 +66,6 @@ async function end(): Promise<void> {
   if (ending) return;
   ending = true;
   await daemon?.stop();
-  await rm(folder, { recursive: true, force: true });
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   exit(0);
 }

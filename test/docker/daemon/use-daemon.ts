@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -26,6 +26,7 @@ export async function useDaemon(
   { program = keeper }: { program?: string } = {},
 ): Promise<{ host: string; release: () => Promise<void> } | { failed: string; byMachine: boolean }> {
   const address = keeperAddress(dataRoot);
+  let begun: ChildProcess | undefined;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const { socket, answer } = await ask(address);
     if (answer !== undefined) {
@@ -35,9 +36,10 @@ export async function useDaemon(
       return answer;
     }
     // Nobody is there, or one that is about to end.
-    if (socket === undefined) {
+    if (socket === undefined && (begun === undefined || begun.exitCode !== null)) {
       const args = ["--disable-warning=ExperimentalWarning", program, dataRoot];
-      spawn(process.execPath, args, { detached: true, stdio: "ignore" }).unref();
+      begun = spawn(process.execPath, args, { detached: true, stdio: "ignore" });
+      begun.unref();
     }
     await sleep(retryMs);
   }
