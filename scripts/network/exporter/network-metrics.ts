@@ -7,9 +7,12 @@ import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts"
  */
 export function createNetworkMetrics({
   look,
+  stalledAfterSeconds,
   now,
 }: {
   look: () => Promise<NetworkStatus>;
+  /** From this age of the newest block on the chain is stalled: it follows the network's block period. */
+  stalledAfterSeconds: number;
   /** Wall milliseconds. */
   now: () => number;
 }): Registry {
@@ -61,6 +64,11 @@ export function createNetworkMetrics({
     "Seconds since the newest block that was ever seen, by the clock: it grows while no validator answers",
     ({ ageSeconds }) => ageSeconds,
   );
+  new Gauge({
+    name: "tollgate_network_stalled_after_seconds",
+    help: "The age of the newest block above which the chain is stalled",
+    registers,
+  }).set(stalledAfterSeconds);
   ofNetwork("quorum", "Validators that have to seal a block", ({ quorum }) => quorum);
   ofNetwork("validators_present", "Validators that keep up and take part", ({ present }) => present);
   ofNetwork(

@@ -1,7 +1,7 @@
 import type { NetworkConfig } from "../../../genesis/config.ts";
 import type { Manifest } from "../../../genesis/manifest.ts";
 import { type OpsServer, startOpsServer } from "../../../lib/ops-server.ts";
-import { networkStatus } from "../chain/network-status.ts";
+import { networkStatus, stallLimitSeconds } from "../chain/network-status.ts";
 import { observe } from "../chain/observe.ts";
 import { createNetworkMetrics } from "./network-metrics.ts";
 
@@ -27,8 +27,9 @@ export function start(
     address,
     rpcUrl: `http://${host}:${httpPort}`,
   }));
+  const { windowBlocks } = status;
+  const stalledAfterSeconds = stallLimitSeconds({ ...manifest, ...status });
   async function look() {
-    const { windowBlocks, stalledAfterSeconds } = status;
     // From here nobody can tell one that is stopped from one that is silent.
     const nodes = { list, isRunning: async () => true };
     // Heads are told at once, and it may take seconds until a silent node is given up.
@@ -40,7 +41,7 @@ export function start(
     host,
     port,
     hosts,
-    registry: createNetworkMetrics({ look, now }),
+    registry: createNetworkMetrics({ look, stalledAfterSeconds, now }),
     readiness: () => ({ ready: true, reasons: [] }),
     status: () => ({ process: "network-exporter", validators: list }),
   });

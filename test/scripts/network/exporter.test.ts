@@ -40,6 +40,7 @@ t.test("the status as metrics; what is not known is left out", async (t) => {
   let looks = 0;
   let nowMs = 1_700_000_000_000;
   const registry = createNetworkMetrics({
+    stalledAfterSeconds: 10,
     async look() {
       looks += 1;
       return now;
@@ -49,6 +50,7 @@ t.test("the status as metrics; what is not known is left out", async (t) => {
   t.same(await linesOf(registry), [
     "tollgate_network_height 9",
     "tollgate_network_block_age_seconds 1",
+    "tollgate_network_stalled_after_seconds 10",
     "tollgate_network_quorum 4",
     "tollgate_network_validators_present 5",
     "tollgate_network_window_blocks 9",
@@ -72,6 +74,7 @@ t.test("the status as metrics; what is not known is left out", async (t) => {
     [
       "height 9",
       "block_age_seconds 3601",
+      "stalled_after_seconds 10",
       "quorum 4",
       "validators_present 5",
       "window_blocks 9",
@@ -90,8 +93,8 @@ t.test("the status as metrics; what is not known is left out", async (t) => {
 
 t.test("of a network that was never seen neither height nor age is told", async (t) => {
   const look = async () => ({ ...status, height: null, ageSeconds: null, validators: [] });
-  const lines = await linesOf(createNetworkMetrics({ look, now: Date.now }));
-  t.equal(lines.filter((line) => /height|age/.test(line)).length, 0);
+  const lines = await linesOf(createNetworkMetrics({ look, stalledAfterSeconds: 10, now: Date.now }));
+  t.equal(lines.filter((line) => /_height|_age_/.test(line)).length, 0);
 });
 
 t.test("the server asks the network's validators, and says which one is silent", async (t) => {
@@ -119,8 +122,8 @@ t.test("the server asks the network's validators, and says which one is silent",
     chainId: 8845,
     consensus: "ibft2",
     genesisHash,
-    blockSeconds: 2,
-    requestTimeoutSeconds: 4,
+    blockSeconds: 15,
+    requestTimeoutSeconds: 20,
     javaMemoryMb: 512,
     validators: [
       { ...place, name: "validator-1", address: "0x01", httpPort },
@@ -134,6 +137,7 @@ t.test("the server asks the network's validators, and says which one is silent",
   );
   t.teardown(() => server.stop());
   const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+  t.match(text, "tollgate_network_stalled_after_seconds 50", "two blocks and a missed turn");
   t.match(text, 'tollgate_network_validator_up{validator="validator-1"} 1');
   t.match(text, 'tollgate_network_validator_peers{validator="validator-1"} 3');
   t.match(text, 'tollgate_network_validator_up{validator="validator-2"} 0');
