@@ -61,7 +61,7 @@ async function start(options: DevOptions): Promise<void> {
       ...redisServices({ givenUrl: givenRedis }),
       postgresService({ givenUrl: givenPostgres }),
       chain,
-      ...internalRpcOf({ config, port: chainPort }),
+      ...internalRpcOf({ config, port: chainPort, besu }),
       faucet,
       processService({
         description: {
@@ -144,20 +144,35 @@ function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
   }
 }
 
-/** None in production: whoever reaches it may do anything to the chain. */
-function internalRpcOf({ config, port }: { config: GatewayConfig; port: number }): Service[] {
-  if (config.profile === "production") return [];
+/**
+ * None in production: whoever reaches it may do anything to the chain. Of validators it is there all the same, on a port that
+ * nobody is told: the faucet asks one address, and a validator's own would keep claims waiting while that one is down. It
+ * opens nothing, since each validator answers everybody on loopback.
+ */
+function internalRpcOf({
+  config,
+  port,
+  besu,
+}: {
+  config: GatewayConfig;
+  port: number;
+  besu: boolean;
+}): Service[] {
+  const isProduction = config.profile === "production";
+  if (isProduction && !besu) return [];
   return [
     proxyService({
-      name: "internal RPC",
+      ...(isProduction
+        ? { name: "faucet's RPC", port: 0, note: "(the validator that answers)" }
+        : { name: "internal RPC", port, portOption: "--chain-port", note: "(the chain, without a key)" }),
       logName: "rpc",
-      port,
-      portOption: "--chain-port",
-      note: "(the chain, without a key)",
       async start({ addresses, logger }) {
         const { chain, chainWebSocket: nodeWebSocketUrl, chainNode: node } = addresses;
         if (chain === undefined) throw new Error("there is no dev chain");
-        const rpc = await startInternalRpc({ port, nodeUrl: chain, nodeWebSocketUrl, node }, { logger });
+        const rpc = await startInternalRpc(
+          { port: isProduction ? 0 : port, nodeUrl: chain, nodeWebSocketUrl, node },
+          { logger },
+        );
         addresses.internalRpc = rpc.url;
         return rpc;
       },

@@ -19,9 +19,10 @@ export function proxyService({
   name: string;
   /** Before its lines. */
   logName: string;
+  /** 0: one that is free. */
   port: number;
   /** The option of npm start that sets the port. */
-  portOption: string;
+  portOption?: string;
   /** What the table says of it. */
   note: string;
   start(dependencies: { addresses: ServiceContext["addresses"]; logger: Logger }): Promise<RpcProxy>;
@@ -29,7 +30,7 @@ export function proxyService({
   const changeWith = `another: npm start -- ${portOption} PORT`;
   return {
     name,
-    ports: [{ host: "127.0.0.1", port, owner: `the ${name}`, changeWith }],
+    ports: port === 0 ? [] : [{ host: "127.0.0.1", port, owner: `the ${name}`, changeWith }],
     async start({ addresses, childLine, onStop }) {
       const logger = lineLogger({ name, onLine: (line) => childLine(logName, line) });
       try {

@@ -1,14 +1,20 @@
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { HDNodeWallet, Wallet } from "ethers";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
+import { parseDocument } from "yaml";
 import { z } from "zod";
 import { readManifest } from "../../genesis/manifest.ts";
 import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { claimConfirmed, postClaim } from "./dev-claims.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 import { freePortBase } from "./network/rig.ts";
 
@@ -85,6 +91,9 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     // Two more, of which one at least was not under way.
     while (Number(await first.gateway("eth_blockNumber")) < at + 2) await sleep(100);
     t.pass("the chain goes on");
+    const { status, claim } = await postClaim(`http://127.0.0.1:${first.ports.faucet}/claim`);
+    t.equal(status, 202);
+    await claimConfirmed(first, claim?.id);
   });
 
   await t.test("Ctrl-C ends all of it, and a second start resumes", async (t) => {
@@ -120,6 +129,62 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     t.notMatch(third.printed(), "npm start: ");
   });
 });
+
+t.test("with a gateway of the production profile claims are paid while validator 1 is dead", async (t) => {
+  const { args, env, ...where } = await place(t);
+  const [redis, production] = [await startRedis(t), await productionFiles(where.folder)];
+  const all = { ...env, ...production.env, REDIS_URL: redis.url };
+  const key = ["--permissions", "rpc", "--team", "core"];
+  for (const words of [
+    ["team", "set", "core"],
+    ["create", ...key],
+  ]) {
+    const made = await runCommand(t, {
+      program: process.execPath,
+      args: [
+        "--disable-warning=ExperimentalWarning",
+        "scripts/keys/main.ts",
+        ...[...words, "--config", production.gatewayFile],
+      ],
+      env: { ...process.env, ...all },
+    });
+    t.equal(made.code, 0, made.lines.join("\n"));
+  }
+  const dev = await startedDev(t, { ...where, args: [...args, ...production.args], env: all });
+  t.notMatch(dev.printed(), "internal RPC");
+  process.kill((await dev.children())["validator-1"] ?? 0, "SIGKILL");
+  await dev.prints("validator-1 does not keep up or does not answer");
+  const { status, claim } = await postClaim(`http://127.0.0.1:${dev.ports.faucet}/claim`);
+  t.equal(status, 202);
+  await claimConfirmed(dev, claim?.id);
+});
+
+/** Configurations without what the production profile refuses, and a keystore of an account that has tokens. */
+async function productionFiles(folder: string) {
+  const edited = (name: string, path: readonly string[]) => {
+    const document = parseDocument(readFileSync(new URL(`../../config/${name}`, import.meta.url), "utf8"));
+    document.deleteIn(path);
+    writeFileSync(join(folder, name), String(document));
+    return join(folder, name);
+  };
+  const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
+  const [keystore, password] = [join(folder, "keystore.json"), join(folder, "password")];
+  writeFileSync(keystore, await new Wallet(wallet.privateKey).encrypt("secret"));
+  writeFileSync(password, "secret\n", { mode: 0o600 });
+  const methods = "methods.yaml";
+  writeFileSync(join(folder, methods), readFileSync(new URL(`../../config/${methods}`, import.meta.url)));
+  const gatewayFile = edited("gateway.yaml", ["keys"]);
+  return {
+    gatewayFile,
+    args: ["--config", gatewayFile, "--faucet", edited("faucet.yaml", ["wallet", "developmentKey"])],
+    env: {
+      TOLLGATE_PROFILE: "production",
+      FAUCET_KEYSTORE: keystore,
+      FAUCET_KEYSTORE_PASSWORD_FILE: password,
+      FAUCET_ALLOWLIST: fileURLToPath(new URL("../../config/faucet-allowlist.yaml", import.meta.url)),
+    },
+  };
+}
 
 t.test("without a Besu it says what to set, before anything is begun", async (t) => {
   const { args, folder } = await place(t);

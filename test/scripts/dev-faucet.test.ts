@@ -1,19 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { z } from "zod";
 import { startRedis } from "../helpers/redis.ts";
-import { coreKey, type DevUnderTest, startDev, startedDev } from "./dev-rig.ts";
+import { claimant, claimConfirmed, claimOf, postClaim } from "./dev-claims.ts";
+import { coreKey, startDev, startedDev } from "./dev-rig.ts";
 
 t.setTimeout(120_000);
 t.jobs = 3;
-
-/** On the shipped allowlist. */
-const address = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const answer = z.object({
-  status: z.number(),
-  claim: z.object({ id: z.string(), status: z.string() }).optional(),
-  code: z.string().optional(),
-});
 
 t.test("npm start brings the faucet, behind the gateway too, and a second start resumes it", async (t) => {
   const folder = t.testdir();
@@ -27,13 +18,13 @@ t.test("npm start brings the faucet, behind the gateway too, and a second start 
     "its claims are in a Redis that writes at once",
   );
   t.match(first.printed(), /redis-faucet +redis:.*\.data\/redis-faucet/);
-  const before = BigInt(String(await first.chain("eth_getBalance", [address, "latest"])));
+  const before = BigInt(String(await first.chain("eth_getBalance", [claimant, "latest"])));
 
   const url = `http://127.0.0.1:${first.ports.gateway}/faucet/claim`;
-  const { status, claim } = await post(url, { "X-API-Key": coreKey });
+  const { status, claim } = await postClaim(url, { "X-API-Key": coreKey });
   t.equal(status, 202);
-  await confirmed(first, claim?.id);
-  const after = BigInt(String(await first.chain("eth_getBalance", [address, "latest"])));
+  await claimConfirmed(first, claim?.id);
+  const after = BigInt(String(await first.chain("eth_getBalance", [claimant, "latest"])));
   t.equal(after - before, 10n ** 19n);
 
   first.signal("SIGINT");
@@ -41,19 +32,26 @@ t.test("npm start brings the faucet, behind the gateway too, and a second start 
   t.match(first.printed(), /faucet {3}│ .*stopped/, "it could end in order");
   const second = await startedDev(t, { folder });
   t.match(await claimOf(second, claim?.id), { status: 200, claim: { status: "confirmed" } });
-  t.match(await post(`http://127.0.0.1:${second.ports.faucet}/claim`), { status: 429, code: "rate_limited" });
+  t.match(await postClaim(`http://127.0.0.1:${second.ports.faucet}/claim`), {
+    status: 429,
+    code: "rate_limited",
+  });
 });
 
 t.test("--reset makes a new chain, which the faucet takes though its Redis stays", async (t) => {
   const [folder, redis] = [t.testdir(), await startRedis(t)];
   const env = { REDIS_URL: redis.url };
   const first = await startedDev(t, { folder, env });
-  const { claim } = await post(`http://127.0.0.1:${first.ports.faucet}/claim`);
-  await confirmed(first, claim?.id);
+  const { claim } = await postClaim(`http://127.0.0.1:${first.ports.faucet}/claim`);
+  await claimConfirmed(first, claim?.id);
   first.signal("SIGINT");
   await first.ended;
   const second = await startedDev(t, { folder, env, args: ["--reset"] });
-  t.match(await post(`http://127.0.0.1:${second.ports.faucet}/claim`), { status: 202 }, "may claim anew");
+  t.match(
+    await postClaim(`http://127.0.0.1:${second.ports.faucet}/claim`),
+    { status: 202 },
+    "may claim anew",
+  );
 });
 
 t.test("a faucet's configuration that cannot be used is refused before anything starts", async (t) => {
@@ -71,21 +69,3 @@ t.test("a faucet's configuration that cannot be used is refused before anything 
     t.match(dev.printed(), says);
   }
 });
-
-async function post(url: string, headers: Record<string, string> = {}) {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...headers },
-    body: JSON.stringify({ address, website: "" }),
-  });
-  return answer.parse({ ...z.looseObject({}).parse(await response.json()), status: response.status });
-}
-
-async function claimOf(dev: DevUnderTest, id = "") {
-  const response = await fetch(`http://127.0.0.1:${dev.ports.faucet}/claims/${id}`);
-  return answer.parse({ ...z.looseObject({}).parse(await response.json()), status: response.status });
-}
-
-async function confirmed(dev: DevUnderTest, id: string | undefined): Promise<void> {
-  while ((await claimOf(dev, id)).claim?.status !== "confirmed") await sleep(100);
-}
