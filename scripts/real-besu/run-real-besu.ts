@@ -7,6 +7,7 @@ import { openRig } from "./rig.ts";
  */
 export async function runRealBesu({
   besuHome,
+  configFile = "config/network.yaml",
   short,
   env,
   signal,
@@ -14,12 +15,14 @@ export async function runRealBesu({
 }: {
   /** An unpacked Besu; without it containers. */
   besuHome: string | undefined;
+  /** The network's configuration. */
+  configFile?: string;
   short: boolean;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   print: (text: string) => void;
 }): Promise<0 | 1> {
-  const rig = await openRig({ besuHome, env, signal });
+  const rig = await openRig({ besuHome, configFile, env, signal });
   let failed = 0;
   try {
     for (const { title, look } of checks) {

@@ -1,18 +1,26 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { freePortBase } from "./network/rig.ts";
 
-/** Blocks come every 2 s, and there are two restarts of all five. */
+/** There are two restarts of all five. */
 t.setTimeout(400_000);
+
+const quickNetwork =
+  "blockSeconds: 1\nrequestTimeoutSeconds: 2\nnative: { portBase: ${NATIVE_PORT_BASE} }\nstatus: { stalledAfterSeconds: 5 }\n";
 
 t.test(
   "what real Besu has to prove is played to its end, and says what a stand-in cannot prove",
   async (t) => {
     const lines: string[] = [];
+    const folder = t.testdir({});
+    const configFile = join(folder, "network.yaml");
+    writeFileSync(configFile, quickNetwork);
     const code = await runRealBesu({
-      besuHome: placeStandIn(join(t.testdir({}), "besu")),
+      besuHome: placeStandIn(join(folder, "besu")),
+      configFile,
       short: true,
       env: {
         PATH: process.env["PATH"],
