@@ -26,7 +26,7 @@ t.test("the network in containers", async (t) => {
   }
   const { env } = docker;
   await buildImages(docker);
-  const made = await makeNetwork(t, env);
+  const made = await makeNetwork(t, env, { subnet: 94 });
   const { network, status, containers, container, inside, compose, ports, secret, until } = made;
 
   const ask = async (key?: string, method = "eth_blockNumber") => {

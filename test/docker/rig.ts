@@ -17,6 +17,7 @@ const waitMs = 60_000;
 const pollMs = 200;
 const statusSchema = z.object({
   verdict: z.string(),
+  reasons: z.array(z.string()),
   height: z.number().nullable(),
   validators: z.array(z.object({ name: z.string(), state: z.string(), lag: z.number().nullable() })),
 });
@@ -42,8 +43,6 @@ const containerSchema = z.object({
 
 export type Container = z.output<typeof containerSchema>;
 
-/** Whoever waits for a container's health waits for one or two of these. */
-export const healthInterval = "2s";
 const projectPrefix = "tollgate-test-";
 /** What compose calls this run's containers. */
 export const testProject = () => `${projectPrefix}${process.pid}`;
@@ -106,30 +105,48 @@ export function networkHere({
   return { network, status };
 }
 
+/**
+ * Names, addresses and ports of a test's own, by which its containers run beside those of others: three subnets from
+ * 172.28.`subnet`.0 on, which no other test of this folder has.
+ */
+export async function ownPlace({ env, subnet }: { env: DockerEnvironment; subnet: number }) {
+  const ports = { gateway: await reservePort(), faucet: await reservePort() };
+  return {
+    ports,
+    firstAddress: `172.28.${subnet}.11`,
+    env: {
+      ...env,
+      ...imageVariables,
+      COMPOSE_PROJECT_NAME: testProject(),
+      GATEWAY_PORT: String(ports.gateway),
+      FAUCET_PORT: String(ports.faucet),
+      SERVICES_SUBNET: `172.28.${subnet + 1}.0/24`,
+      GRAFANA_ADDRESS: `172.28.${subnet + 1}.30`,
+      CLAIMS_SUBNET: `172.28.${subnet + 2}.0/29`,
+      FAUCET_PRIVATE_ADDRESS: `172.28.${subnet + 2}.6`,
+      // Whoever waits for a container's health waits for one or two of these.
+      HEALTH_INTERVAL: "2s",
+      // A sandbox may allow no more, and have a private /.
+      OPEN_FILES: "8192",
+      HOST_PROPAGATION: "",
+    },
+  };
+}
+
+/** A network's configuration that waits for little. */
+export function quickNetwork({ firstAddress }: { firstAddress: string }): string {
+  const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", "status: { stalledAfterSeconds: 5 }"];
+  return [...settings, `containers: { firstAddress: ${firstAddress} }`, ""].join("\n");
+}
+
 /** A network in a folder of the test's own, of stand-in images, beside which another one of the same machine can run. */
-export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment) {
+export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment, place: { subnet: number }) {
   await removeLeftOvers(dockerEnvironment);
   const parent = t.testdir({});
   const folder = join(parent, "network");
   const configFile = join(parent, "network.yaml");
-  const settings = ["blockSeconds: 1", "requestTimeoutSeconds: 2", "status: { stalledAfterSeconds: 5 }"];
-  writeFileSync(configFile, [...settings, "containers: { firstAddress: 172.28.94.11 }", ""].join("\n"));
-  const ports = { gateway: await reservePort(), faucet: await reservePort() };
-  const env = {
-    ...dockerEnvironment,
-    ...imageVariables,
-    COMPOSE_PROJECT_NAME: testProject(),
-    GATEWAY_PORT: String(ports.gateway),
-    FAUCET_PORT: String(ports.faucet),
-    SERVICES_SUBNET: "172.28.95.0/24",
-    // A sandbox may allow no more, and have a private /.
-    OPEN_FILES: "8192",
-    HEALTH_INTERVAL: healthInterval,
-    HOST_PROPAGATION: "",
-    GRAFANA_ADDRESS: "172.28.95.30",
-    CLAIMS_SUBNET: "172.28.96.0/29",
-    FAUCET_PRIVATE_ADDRESS: "172.28.96.6",
-  };
+  const { env, ports, firstAddress } = await ownPlace({ env: dockerEnvironment, ...place });
+  writeFileSync(configFile, quickNetwork({ firstAddress }));
   const made = await runGenesis({
     args: ["init", "--config", configFile, "--out", folder],
     env,
@@ -151,6 +168,7 @@ export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment)
   }
 
   return {
+    parent,
     folder,
     env,
     ports,

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { parseDocument } from "yaml";
-import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { z } from "zod";
 import { runCommand } from "../helpers/run-command.ts";
 import { waitFor } from "../helpers/wait-for.ts";
-import { buildImages, imageVariables, withImages } from "./build-images.ts";
-import { healthInterval, networkHere, removeLeftOvers, testProject } from "./rig.ts";
+import { buildImages, withImages } from "./build-images.ts";
+import { networkHere, ownPlace, removeLeftOvers } from "./rig.ts";
 import { readRunbook } from "./runbook.ts";
 import { startDocker } from "./start-docker.ts";
 
@@ -18,6 +18,7 @@ t.setTimeout(1_200_000);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const blocks = readRunbook(readFileSync(join(root, "docker", "RUNBOOK.md"), "utf8"));
 const states = ["nothing", "up", "one down", "two down", "keys lost", "production"];
+const packageSchema = z.object({ scripts: z.record(z.string(), z.string()) });
 const flushAll = "REDISCLI_AUTH=$(sed 's/.*:\\(.*\\)@.*/\\1/' /run/secrets/redis-url) redis-cli FLUSHALL";
 
 t.test("a block without its state, or of another kind, is not overlooked", async (t) => {
@@ -74,9 +75,8 @@ t.test("the runbook, command by command, from a machine that has nothing", async
       const begunAt = performance.now();
       // Another test may be building the images that it needs.
       const isOfImages = /\b(build|builder|image)\b/.test(commands);
-      const { code, text } = await (isOfImages
-        ? withImages(docker.prepared, () => sh(commands))
-        : sh(commands));
+      const play = () => sh(commands, { withNpm: state === "nothing" });
+      const { code, text } = await (isOfImages ? withImages(docker.prepared, play) : play());
       t.equal(code, 0, text);
       t.comment(`the block took ${Math.round(performance.now() - begunAt)} ms`);
       for (const words of expected[chapter] ?? []) t.match(text, words);
@@ -87,6 +87,28 @@ t.test("the runbook, command by command, from a machine that has nothing", async
     if (!t.passing()) return;
   }
 });
+
+/**
+ * Pauses are for people. `npm run` runs what package.json has of that name, without npm's own half second: npm
+ * itself runs where a network is begun.
+ */
+const quickly = `
+sleep() { command sleep 0.2; }
+npm() {
+  if [ "$1" != run ]; then command npm "$@"; return; fi
+  shift
+  if [ "$1" = --silent ]; then shift; fi
+  case $1 in
+    network) set -- "$\{@:2}"; if [ "$1" = -- ]; then shift; fi; (${scriptOf("network")} "$@") ;;
+    genesis) set -- "$\{@:2}"; if [ "$1" = -- ]; then shift; fi; (${scriptOf("genesis")} "$@") ;;
+    *) command npm run "$@" ;;
+  esac
+}`;
+
+function scriptOf(name: string): string {
+  const { scripts } = packageSchema.parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  return scripts[name] ?? "false";
+}
 
 /** One word for a shell. */
 function quoted(text: string): string {
@@ -109,37 +131,26 @@ async function makeMachine(t: Test, dockerEnv: Readonly<Record<string, string | 
     if (!name.startsWith("test/")) cpSync(join(root, name), join(folder, name));
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const place = await ownPlace({ env: dockerEnv, subnet: 97 });
   const faster = parseDocument(readFileSync(join(folder, "config", "network.yaml"), "utf8"));
   for (const [path, value] of [
     [["blockSeconds"], 1],
     [["requestTimeoutSeconds"], 2],
     [["status", "stalledAfterSeconds"], 5],
-    [["containers", "firstAddress"], "172.28.97.11"],
+    [["containers", "firstAddress"], place.firstAddress],
   ] as const) {
     faster.setIn(path, value);
   }
   writeFileSync(join(folder, "config", "network.yaml"), String(faster));
   const env = {
-    ...dockerEnv,
+    ...place.env,
     PATH: `${join(root, "node_modules", ".bin")}:${dockerEnv["PATH"]}`,
-    ...imageVariables,
     DOCKER_BUILDKIT: "0",
     COMPOSE_BAKE: "false",
-    COMPOSE_PROJECT_NAME: testProject(),
-    GATEWAY_PORT: String(await reservePort()),
-    FAUCET_PORT: String(await reservePort()),
-    OPEN_FILES: "8192",
-    HEALTH_INTERVAL: healthInterval,
-    HOST_PROPAGATION: "",
-    SERVICES_SUBNET: "172.28.98.0/24",
-    GRAFANA_ADDRESS: "172.28.98.30",
-    CLAIMS_SUBNET: "172.28.99.0/29",
-    FAUCET_PRIVATE_ADDRESS: "172.28.99.6",
     npm_config_offline: "true",
   };
-  const sh = async (commands: string) => {
-    // Their pauses are for people.
-    const lines = ['cd "$PROJECT_FOLDER"', "sleep() { command sleep 0.2; }", commands];
+  const sh = async (commands: string, { withNpm = false }: { withNpm?: boolean } = {}) => {
+    const lines = ['cd "$PROJECT_FOLDER"', withNpm ? "" : quickly, commands];
     const { code, lines: said } = await runCommand(t, {
       program: "bash",
       args: ["-euo", "pipefail", "-c", lines.join("\n")],

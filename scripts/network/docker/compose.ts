@@ -14,7 +14,8 @@ const projectSchema = z.object({
   services: z.record(z.string(), z.unknown()),
   volumes: z.record(z.string(), z.object({ name: z.string() })),
 });
-const containerSchema = z.object({ Service: z.string(), State: z.string() });
+/** Compose writes these on each of its containers. */
+const label = "com.docker.compose";
 
 /** `docker compose` on docker/compose.yaml for one network, whose containers run as `owner`. */
 export function createCompose({
@@ -42,6 +43,7 @@ export function createCompose({
     "--env-file",
     join(folder, "compose.env"),
   ];
+  let known: ReturnType<typeof readProject> | undefined;
   let looking: Promise<ReadonlyMap<string, string>> | undefined;
 
   function run(
@@ -57,10 +59,29 @@ export function createCompose({
     return outcome.out;
   }
 
+  async function readProject() {
+    const text = (await mustRun(["config", "--format", "json"])).join("\n");
+    const { name, services, volumes } = projectSchema.parse(JSON.parse(text));
+    return { name, services: Object.keys(services), volumes };
+  }
+
+  /** What the file says for the profiles that are chosen (COMPOSE_PROFILES). */
+  function project(): ReturnType<typeof readProject> {
+    known ??= readProject();
+    return known;
+  }
+
+  /** By docker itself: whoever waits looks several times a second, and compose takes ten times as long to tell. */
   async function look(): Promise<ReadonlyMap<string, string>> {
-    const lines = await mustRun(["ps", "--all", "--format", "json"]);
-    const containers = lines.map((line) => containerSchema.parse(JSON.parse(line)));
-    return new Map(containers.map(({ Service, State }) => [Service, State]));
+    const labels = [`${label}.project=${(await project()).name}`, `${label}.oneoff=False`];
+    const filters = labels.flatMap((text) => ["--filter", `label=${text}`]);
+    const format = `{{.Label "${label}.service"}} {{.State}}`;
+    const listed = await runDocker({
+      args: ["ps", "--all", ...filters, "--format", format],
+      env: environment,
+    });
+    if (!listed.ok) throw new Error(`docker ps: ${listed.why}`);
+    return new Map(listed.out.map((line) => readState(line)));
   }
 
   return {
@@ -76,13 +97,13 @@ export function createCompose({
       });
       return looking;
     },
-    /** What the file says for the profiles that are chosen (COMPOSE_PROFILES). */
-    async project() {
-      const text = (await mustRun(["config", "--format", "json"])).join("\n");
-      const { name, services, volumes } = projectSchema.parse(JSON.parse(text));
-      return { name, services: Object.keys(services), volumes };
-    },
+    project,
     /** `docker …` beside compose. */
     docker: (args: readonly string[]) => runDocker({ args, env: environment }),
   };
+}
+
+function readState(line: string): [service: string, state: string] {
+  const [service = "", state = ""] = line.split(" ");
+  return [service, state];
 }

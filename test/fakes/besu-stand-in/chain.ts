@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SigningKey, toQuantity } from "ethers";
 import { z } from "zod";
@@ -23,6 +23,7 @@ export const blockSchema = z.looseObject({
 const vanity = `0x${Buffer.from("besu 26.8.0").toString("hex").padStart(64, "0")}`;
 /** What JSON-RPC adds to a header. */
 const besideHeader = { totalDifficulty: "0x1", size: "0x3eb", uncles: [], transactions: [], withdrawals: [] };
+const databaseLogBytes = 64 * 1024;
 const zeroHash = `0x${"00".repeat(32)}`;
 
 export type Chain = ReturnType<typeof openChain>;
@@ -31,8 +32,18 @@ export type Chain = ReturnType<typeof openChain>;
  * The blocks of one node: in memory, and a line each in its data folder. Transactions move value and count nonces; they run
  * nothing and cost nothing, and the state root stays that of the genesis block.
  */
-export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; dataFolder: string }) {
+export function openChain({
+  genesis,
+  dataFolder,
+  say,
+}: {
+  genesis: StandInGenesis;
+  dataFolder: string;
+  say: (text: string) => void;
+}) {
   mkdirSync(dataFolder, { recursive: true });
+  // As a database begins a log of its own each time that it is opened: on a full disk Besu does not start.
+  writeFileSync(join(dataFolder, "LOG"), "-".repeat(databaseLogBytes));
   const file = join(dataFolder, "stand-in-chain.jsonl");
   const first: Block = { ...genesis.block, ...besideHeader, raws: [] };
   const blocks: Block[] = [];
@@ -71,7 +82,14 @@ export function openChain({ genesis, dataFolder }: { genesis: StandInGenesis; da
     mined: (hash: string) => mined.get(hash),
     append(block: Block): void {
       push(block);
-      appendFileSync(file, `${JSON.stringify(block)}\n`);
+      try {
+        appendFileSync(file, `${JSON.stringify(block)}\n`);
+      } catch (error) {
+        // Besu whose disk is full goes on until it ends for another reason.
+        say(
+          `Block ${Number(block.number)} cannot be written: ${error instanceof Error ? error.message : error}`,
+        );
+      }
     },
     /** A block on top of the head, without seals. */
     propose({

@@ -25,7 +25,7 @@ export async function startStandIn(
   const privateKey = readKey(textOption(options, "node-private-key-file"));
   const address = computeAddress(privateKey).toLowerCase();
   const dataFolder = textOption(options, "data-path");
-  const chain = openChain({ genesis, dataFolder });
+  const chain = openChain({ genesis, dataFolder, say });
   const pool = openPool({ dataFolder, saves: options.get("tx-pool-enable-save-restore") === true });
   let peerCount = () => 0;
   const rpc = createRpc({

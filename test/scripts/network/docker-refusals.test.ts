@@ -58,8 +58,11 @@ t.test("what is missing for containers is named, with what to install", async (t
 
 t.test("what compose says against a command is passed on", async (t) => {
   const { network } = await makeNetwork(t);
-  const docker = 'case "$*" in *" ps "*) echo "no configuration file provided" >&2; exit 14 ;; esac';
-  t.match(await network({ docker }), { code: 1, err: /docker compose ps: no configuration file provided/ });
+  const docker = 'case "$*" in *" config "*) echo "no configuration file provided" >&2; exit 14 ;; esac';
+  t.match(await network({ docker }), {
+    code: 1,
+    err: /docker compose config: no configuration file provided/,
+  });
 });
 
 t.test("a network of another size does not fit the compose file", async (t) => {

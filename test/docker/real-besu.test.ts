@@ -1,0 +1,36 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
+import { buildImages } from "./build-images.ts";
+import { ownPlace, quickNetwork, removeLeftOvers } from "./rig.ts";
+import { startDocker } from "./start-docker.ts";
+
+/** The first run also makes the images. */
+t.setTimeout(600_000);
+
+t.test("what real Besu has to prove is played in containers too", async (t) => {
+  const docker = await startDocker(t);
+  if ("missing" in docker) {
+    t.plan(0, docker.missing);
+    return;
+  }
+  await buildImages(docker);
+  await removeLeftOvers(docker.env);
+  const { env, firstAddress } = await ownPlace({ env: docker.env, subnet: 103 });
+  const configFile = join(t.testdir({}), "network.yaml");
+  writeFileSync(configFile, quickNetwork({ firstAddress }));
+  const lines: string[] = [];
+  const code = await runRealBesu({
+    besuHome: undefined,
+    configFile,
+    short: true,
+    env,
+    signal: new AbortController().signal,
+    print: (text) => lines.push(text),
+  });
+  t.equal(code, 0, lines.join("\n"));
+  t.match(lines.at(-1), "All that was looked at is ok.");
+  t.equal(lines.filter((line) => line.startsWith("ok ")).length, 10, lines.join("\n"));
+  t.equal(lines.filter((line) => line.startsWith("not provable ")).length, 2);
+});
