@@ -41,7 +41,7 @@ export const checks: readonly Check[] = [
     title: "all down",
     async look({ rig }) {
       const before = await rig.height();
-      for (const index of rig.nodes.keys()) await rig.command("stop", String(index + 1));
+      await Promise.all(rig.nodes.map(({ name }) => rig.command("stop", name)));
       await rig.statusIs(1);
       const { code, text } = await rig.command("up");
       if (code !== 0) return { ok: false, seen: text };

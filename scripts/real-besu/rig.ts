@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { readNetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
 import { nativePorts } from "../network/native/besu-command.ts";
+import { runNetwork } from "../network/run-network.ts";
 import { freePort } from "../processes/free-port.ts";
 import { type Answer, postJson, readAnswer, rpcBody } from "./json-rpc.ts";
 import { projectRoot, runScript } from "./run-script.ts";
@@ -35,20 +37,30 @@ export async function openRig({
   const ports = native
     ? { gateway: await freePort(), faucet: await freePort() }
     : { gateway: Number(callers["GATEWAY_PORT"] ?? 8540), faucet: Number(callers["FAUCET_PORT"] ?? 4001) };
-  const portBase = Number(callers["NATIVE_PORT_BASE"] ?? 18_600);
-  const env = { ...callers, NATIVE_PORT_BASE: String(portBase), ...(native ? { BESU_HOME: besuHome } : {}) };
+  // Beside a network that runs on the ports that are everybody's.
+  const env = { NATIVE_PORT_BASE: "18600", ...callers, ...(native ? { BESU_HOME: besuHome } : {}) };
+  const { portBase } = readNetworkConfig({ file: configFile, env }).native;
   const key = (await readFile(join(projectRoot, "docker/development/faucet-upstream-key"), "utf8")).trim();
   const where = ["--folder", network, "--config", resolve(configFile)];
   let stopServices = async () => {};
   let closed = false;
 
   /** `npm run network -- …` for this network. */
-  const command = (...args: string[]) =>
-    runScript({
-      script: "scripts/network/main.ts",
+  async function command(...args: string[]): Promise<{ code: number; text: string }> {
+    const lines: string[] = [];
+    const code = await runNetwork({
       args: [...args, ...(native ? ["--native"] : []), ...where],
       env,
+      now: Date.now,
+      // What is begun is ended in order; `until` notices an interruption.
+      signal: new AbortController().signal,
+      progress: { show: () => {}, end: () => {} },
+      print: (text) => lines.push(text),
+      note: (text) => lines.push(text),
     });
+    return { code, text: lines.join("\n") };
+  }
+
   /** `npm run network -- compose …` for it. */
   const compose = (...args: string[]) =>
     runScript({ script: "scripts/network/main.ts", args: ["compose", ...where, ...args], env });

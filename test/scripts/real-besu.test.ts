@@ -8,8 +8,12 @@ import { freePortBase } from "./network/rig.ts";
 /** There are two restarts of all five. */
 t.setTimeout(400_000);
 
-const quickNetwork =
-  "blockSeconds: 1\nrequestTimeoutSeconds: 2\nnative: { portBase: ${NATIVE_PORT_BASE} }\nstatus: { stalledAfterSeconds: 5 }\n";
+const quickNetwork = `blockSeconds: 1
+requestTimeoutSeconds: 2
+native:
+  portBase: \${NATIVE_PORT_BASE}
+status: { stalledAfterSeconds: 5 }
+`;
 
 t.test(
   "what real Besu has to prove is played to its end, and says what a stand-in cannot prove",
