@@ -1,4 +1,5 @@
 import t from "tap";
+import { drawCrashSteps } from "../../../scripts/soak/faucet-crashes/draw-crash-steps.ts";
 import { drawRandomFaults } from "../../../scripts/soak/random-faults/run-random-faults.ts";
 import { soakSeeds } from "../../../scripts/soak/seeds.ts";
 import { drawSteps } from "../../../scripts/soak/steps/draw-steps.ts";
@@ -45,4 +46,19 @@ t.test("a few seeds by default, more in CI, and those that are asked for", async
   t.same(soakSeeds({}), [1, 2, 3]);
   t.equal(soakSeeds({ CI: "true" }).length, 20);
   t.same(soakSeeds({ CI: "true", SEED: "16,4" }), [16, 4]);
+});
+
+t.test("crashes of the faucet follow from the seed, and each outage ends", async (t) => {
+  t.same(drawCrashSteps({ seed: 3, claims: 50 }), drawCrashSteps({ seed: 3, claims: 50 }));
+  t.notSame(drawCrashSteps({ seed: 3, claims: 50 }), drawCrashSteps({ seed: 4, claims: 50 }));
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const steps = drawCrashSteps({ seed, claims: 50 });
+    const claimed = steps.flatMap((step) => (step.act === "claim" ? [step.index] : []));
+    t.same(
+      claimed,
+      Array.from({ length: 50 }, (_, index) => index),
+    );
+    const outages = steps.filter(({ act }) => act === "cut" || act === "mute" || act === "stall").length;
+    t.equal(steps.filter(({ act }) => act === "heal").length, outages, `seed ${seed}`);
+  }
 });

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { CrashReplica } from "./crash-replica.ts";
+
+export type Claimer = ReturnType<typeof createClaimer>;
+
+const claimRetryMs = 50;
+const followMs = 30;
+const acceptedSchema = z.object({ claim: z.object({ id: z.string() }) });
+
+/**
+ * Claims for addresses, each again with the same Idempotency-Key until it is accepted, by turns from one replica and the
+ * other. What is not done within `settleWithinMs` counts as lost.
+ */
+export function createClaimer({
+  addresses,
+  replicas,
+  settleWithinMs,
+}: {
+  addresses: readonly string[];
+  replicas: readonly CrashReplica[];
+  settleWithinMs: number;
+}) {
+  const late = AbortSignal.timeout(settleWithinMs);
+  /** Claims' ids by address. */
+  const accepted = new Map<string, string>();
+  const underWay: Promise<void>[] = [];
+  const urlOf = (turn: number) => replicas[turn % replicas.length]?.url();
+
+  async function untilAccepted(address: string, first: number): Promise<void> {
+    for (let turn = first; !late.aborted; turn += 1) {
+      const id = await claimOnce(urlOf(turn), address);
+      if (id !== undefined) {
+        accepted.set(address, id);
+        return;
+      }
+      await sleep(claimRetryMs);
+    }
+  }
+
+  return {
+    accepted: (): ReadonlyMap<string, string> => accepted,
+
+    /** Begins the claim of the address at this place. */
+    begin(index: number): void {
+      const address = addresses[index];
+      if (address !== undefined) underWay.push(untilAccepted(address, index));
+    },
+
+    async follow(index: number): Promise<void> {
+      const id = accepted.get(addresses[index] ?? "");
+      if (id !== undefined) await isConfirmed(urlOf(index), id);
+    },
+
+    /** Resolves when all that were begun are accepted. */
+    async allAccepted(): Promise<void> {
+      await Promise.all(underWay);
+    },
+
+    /** Follows what was accepted until all is confirmed; answers how many are. */
+    async allConfirmed(): Promise<number> {
+      const open = new Set(accepted.values());
+      for (let turn = 0; open.size > 0 && !late.aborted; turn += 1) {
+        const [id = ""] = open;
+        open.delete(id);
+        if (await isConfirmed(urlOf(turn), id)) continue;
+        // Behind the others.
+        open.add(id);
+        await sleep(followMs);
+      }
+      return accepted.size - open.size;
+    },
+  };
+}
+
+/** The claim's id; undefined where it was not accepted, or no answer came. */
+async function claimOnce(url: string | undefined, address: string): Promise<string | undefined> {
+  if (url === undefined) return undefined;
+  try {
+    const response = await fetch(`${url}/claim`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Idempotency-Key": address },
+      body: JSON.stringify({ address, website: "" }),
+    });
+    const answer: unknown = await response.json();
+    return response.status === 202 ? acceptedSchema.parse(answer).claim.id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isConfirmed(url: string | undefined, id: string): Promise<boolean> {
+  if (url === undefined) return false;
+  try {
+    return (await (await fetch(`${url}/claims/${id}`)).text()).includes('"status":"confirmed"');
+  } catch {
+    return false;
+  }
+}
