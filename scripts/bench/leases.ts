@@ -1,11 +1,11 @@
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { createLimiter, type Limiter } from "../../gateway/limits/limiter.ts";
 import { createRedisClient, waitForRedis } from "../../lib/redis/redis-client.ts";
-import { freePort } from "../processes/free-port.ts";
+import { startOwnRedis } from "../processes/own-redis.ts";
 
 /*
  * What limits cost and whether they hold, over three gateway processes and a Redis of its own:
@@ -40,8 +40,8 @@ if (workerUrl === undefined) await runBench();
 else await runWorker(workerUrl);
 
 async function runBench(): Promise<void> {
-  const server = await startRedis();
-  const url = `redis://127.0.0.1:${server.port}`;
+  const stops: (() => unknown)[] = [];
+  const { url } = await startOwnRedis({ teardown: (stop) => stops.unshift(stop) }, { keepsNothing: true });
   const redis = createRedisClient({ url, name: "bench", logger: silent });
   await waitForRedis({ redis, logger: silent });
   const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(url)));
@@ -75,7 +75,7 @@ async function runBench(): Promise<void> {
     for (const worker of workers) worker.send({ run: "stop" } satisfies Order);
     await Promise.all(workers.map((worker) => once(worker, "exit")));
     redis.disconnect();
-    await server.stop();
+    for (const stop of stops) await stop();
   }
 }
 
@@ -172,21 +172,6 @@ async function countScripts(redis: { info(section: string): Promise<string> }): 
   const statistics = await redis.info("commandstats");
   const counts = [...statistics.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
   return counts.reduce((total, [, calls]) => total + Number(calls), 0);
-}
-
-async function startRedis(): Promise<{ port: number; stop(): Promise<void> }> {
-  const port = await freePort();
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-  const child = spawn("redis-server", args, { stdio: "ignore" });
-  await once(child, "spawn");
-  return {
-    port,
-    async stop() {
-      const ended = once(child, "exit");
-      child.kill();
-      await ended;
-    },
-  };
 }
 
 function pause(ms: number): Promise<void> {

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { start } from "../../gateway/start.ts";
 import { startStubValidator } from "../../test/fakes/stub-validator.ts";
-import { startRedis } from "../../test/helpers/redis.ts";
+import { startOwnRedis } from "../processes/own-redis.ts";
 
 /*
  * What a long answer costs: a trace of 20 MB, and then one of 200 MB, read slowly by one client while others make small
@@ -29,7 +29,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const redis = await startRedis(t);
+  const redis = await startOwnRedis(t);
   let answerBytes = 0;
   const validator = await startStubValidator(t, {
     async answer(body, response) {

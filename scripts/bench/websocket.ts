@@ -8,8 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startValidators } from "../../test/fakes/validators/start-validators.ts";
-import { writeFrame } from "../../test/helpers/raw-web-socket.ts";
-import { startRedis } from "../../test/helpers/redis.ts";
+import { startOwnRedis } from "../processes/own-redis.ts";
 
 /*
  * What WebSockets cost, with a gateway in a process of its own:
@@ -42,7 +41,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const [redis, validators] = await Promise.all([startRedis(t), startValidators(t, { count: 1 })]);
+  const [redis, validators] = await Promise.all([startOwnRedis(t), startValidators(t, { count: 1 })]);
   await validators.mine(2);
   const gateway = await startGateway({ redisUrl: redis.url, upstream: validators.urls[0] ?? "" });
   // The first sockets pay for what all share.
@@ -65,7 +64,7 @@ async function run(): Promise<void> {
     `POST / HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${call.length}\r\n\r\n${call}`,
   );
-  const frame = writeFrame(Buffer.from(call));
+  const frame = textFrame(call);
   for (const [name, open, connections, message] of [
     ["HTTP, 64 connections", connectAll, inFlight, http],
     ["WebSocket, 64 connections", openSockets, inFlight, frame],
@@ -157,6 +156,14 @@ async function openSockets(port: number, count: number): Promise<Socket[]> {
   return sockets;
 }
 
+/** A message of less than 126 bytes as a client sends it, masked (RFC 6455 section 5.2). */
+function textFrame(text: string): Buffer {
+  const mask = [0x11, 0x22, 0x33, 0x44];
+  const masked = Buffer.from(text).map((byte, index) => byte ^ (mask[index % 4] ?? 0));
+  if (masked.length >= 126) throw new Error("the message is too long for this frame");
+  return Buffer.from([0x81, 0x80 | masked.length, ...mask, ...masked]);
+}
+
 /** Sends, and throws where what comes does not have `expected` in it. */
 async function ask(socket: Socket, message: string | Buffer, expected: string): Promise<void> {
   socket.write(message);
@@ -166,9 +173,7 @@ async function ask(socket: Socket, message: string | Buffer, expected: string): 
 
 async function tellHeads(gateway: Gateway, mine: () => Promise<unknown>): Promise<void> {
   const sockets = await openSockets(gateway.port, subscribers);
-  const subscribe = writeFrame(
-    Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'),
-  );
+  const subscribe = textFrame('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}');
   await Promise.all(sockets.map((socket) => ask(socket, subscribe, '"result":"0x')));
   let told = 0;
   const times: number[] = [];

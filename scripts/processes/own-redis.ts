@@ -25,7 +25,10 @@ const endWithinMs = 10_000;
 /** A real redis-server on a loopback port that stays its own, with AOF. It goes with its data when its owner ends. */
 export async function startOwnRedis(
   t: Teardown,
-  { appendfsync = "everysec" }: { appendfsync?: "everysec" | "always" } = {},
+  {
+    appendfsync = "everysec",
+    keepsNothing = false,
+  }: { appendfsync?: "everysec" | "always" /** On disk: for measurements. */; keepsNothing?: boolean } = {},
 ): Promise<OwnRedis> {
   const program = await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] });
   if (program === undefined)
@@ -37,7 +40,7 @@ export async function startOwnRedis(
     const started = await startRedis({
       program: program ?? "",
       env: process.env,
-      folder,
+      folder: keepsNothing ? "none" : folder,
       appendfsync,
       onLine: () => {},
       port,
