@@ -1,12 +1,12 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createLogger } from "../../lib/logger.ts";
+import { exitCodes } from "../../lib/service/exit-codes.ts";
+import { abortOnStopSignal } from "../../lib/service/stop-signals.ts";
 import { type KeyFile, KeyFileError, openKeyFile } from "./key-file.ts";
 import { readOptions, type WalletProxyOptions } from "./options.ts";
 import type { RpcProxy } from "./rpc-proxy.ts";
 import { startWalletProxy } from "./start-wallet-proxy.ts";
-
-/** A command line or a file that cannot be used; 1 is for everything else that goes wrong. */
-const exitUnusable = 2;
 
 const logger = createLogger({
   name: "wallet-proxy",
@@ -27,14 +27,11 @@ async function run({ gatewayUrl, keyFile, port, sites, caFile }: WalletProxyOpti
   } catch (error) {
     key.stop();
     logger.fatal({ err: error }, `127.0.0.1:${port} cannot be listened on; --port PORT chooses another`);
-    process.exitCode = 1;
+    process.exitCode = exitCodes.failed;
     return;
   }
   logger.info({ url: proxy.url, gateway: gatewayUrl }, "wallet proxy is up: open its address in a browser");
-  // Ctrl-C may come twice, from the terminal and passed on by npm: the listeners stay, so that one is enough.
-  await new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, resolve);
-  });
+  await once(abortOnStopSignal(["SIGINT", "SIGTERM", "SIGHUP"]), "abort");
   key.stop();
   await proxy.stop();
 }
@@ -62,5 +59,5 @@ function readCertificates(file: string): string {
 
 function refuse(text: string): never {
   process.stderr.write(text);
-  process.exit(exitUnusable);
+  process.exit(exitCodes.unusable);
 }

@@ -1,5 +1,15 @@
-/** One option: without `value` it is a switch, with it the word that stands for its value in the help. */
-export type OptionTable = Readonly<Record<string, { value?: string; text: string; required?: boolean }>>;
+export type Option = {
+  /** The word that stands for the value in the help. Without it the option is a switch. */
+  value?: string;
+  text: string;
+  required?: boolean;
+  /** The value where none is given; the help tells it. */
+  default?: string;
+  /** May be given several times. */
+  multiple?: boolean;
+};
+
+export type OptionTable = Readonly<Record<string, Option>>;
 
 export type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
@@ -23,6 +33,18 @@ export type Program<Command extends CommandDescription> = {
   commands: readonly Command[];
   /** What every command takes; `help` is always among them. */
   commonOptions: OptionTable;
+};
+
+/** A program of one command. */
+export type SingleProgram = {
+  /** What one types before the options: `npm run gateway --`. */
+  invocation: string;
+  /** Words that are no options; one in brackets, `[N]`, may be left out. */
+  positionals?: readonly string[];
+  summary: string;
+  options: OptionTable;
+  /** More lines for the end of its `--help`. */
+  details?: readonly string[];
 };
 
 /** Ends the program with a text for the person at the terminal: 2 where the command line is wrong, else 1. */

@@ -1,4 +1,4 @@
-import type { CommandDescription, OptionTable, Program } from "./command.ts";
+import type { CommandDescription, Option, OptionTable, Program, SingleProgram } from "./command.ts";
 
 /** All commands of a program, or some of them, one line each. */
 export function overview<Command extends CommandDescription>(
@@ -38,11 +38,49 @@ function usage({ name, positionals }: CommandDescription): string {
   return [name, ...positionals].join(" ");
 }
 
+/** What is wrong with a command line, and where to read on. */
+export function problemText(
+  problem: string,
+  { invocation, options, positionals = [] }: SingleProgram,
+): string {
+  return `${problem}\n\n${usageLine({ invocation, options, positionals })}\n${invocation} --help tells more.\n`;
+}
+
+/** A program of one command. */
+export function programHelp(program: SingleProgram): string {
+  const { invocation, options, positionals = [], summary, details = [] } = program;
+  return [
+    usageLine({ invocation, options, positionals }),
+    "",
+    summary,
+    "",
+    ...optionLines({ ...options, help: { text: "this text" } }),
+    ...(details.length === 0 ? [] : ["", ...details]),
+    "",
+  ].join("\n");
+}
+
+function usageLine({
+  invocation,
+  options,
+  positionals,
+}: Pick<SingleProgram, "invocation" | "options"> & { positionals: readonly string[] }): string {
+  const required = Object.entries(options)
+    .filter(([, option]) => option.required)
+    .map(([name, { value = "" }]) => `--${name} ${value}`);
+  return ["Usage:", invocation, ...positionals, ...required, "[OPTIONS]"].join(" ");
+}
+
 function optionLines(options: OptionTable): string[] {
-  const rows = Object.entries(options).map(([name, { value, text, required }]) => ({
-    left: `--${name}${value === undefined ? "" : ` ${value}`}`,
-    right: required ? `${text} (required)` : text,
+  const rows = Object.entries(options).map(([name, option]) => ({
+    left: `--${name}${option.value === undefined ? "" : ` ${option.value}`}`,
+    right: `${option.text}${noteOn(option)}`,
   }));
   const width = Math.max(...rows.map(({ left }) => left.length));
   return rows.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+function noteOn(option: Option): string {
+  if (option.required) return " (required)";
+  return option.default === undefined ? "" : ` (default: ${option.default})`;
 }

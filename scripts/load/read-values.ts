@@ -1,8 +1,6 @@
+import type { Read } from "../../lib/cli/read-program.ts";
 import { parseDuration } from "../../lib/config/duration.ts";
 import type { Stage } from "./drive/arrivals.ts";
-
-/** A value of the command line, or what was expected instead of it. */
-export type Read<Value> = { value: Value } | { expected: string };
 
 const durationMsMax = 24 * 3_600_000;
 const ratePerSecondMax = 100_000;
@@ -29,12 +27,6 @@ export function readShare(text: string): Read<number> {
   return { expected: "a percentage such as 0.1%" };
 }
 
-export function readCount(text: string, max: number): Read<number> {
-  const count = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (count >= 1 && count <= max) return { value: count };
-  return { expected: `a whole number, 1 to ${max}` };
-}
-
 /** `10..500/30s` for a slope, `200/10s` for a step, several with commas between them. */
 export function readRamp(text: string): Read<Stage[]> {
   const expected = {
@@ -48,7 +40,7 @@ export function readRamp(text: string): Read<Stage[]> {
     const to = match?.[2] === undefined ? from : readNumber(match[2]);
     const duration = readDuration(match?.[3] ?? "");
     const isRate = (rate: number) => rate >= 0 && rate <= ratePerSecondMax;
-    if (!isRate(from) || !isRate(to) || from + to === 0 || "expected" in duration) return expected;
+    if (!isRate(from) || !isRate(to) || from + to === 0 || !("value" in duration)) return expected;
     stages.push({ fromPerSecond: from, toPerSecond: to, durationMs: duration.value });
   }
   return stages.length <= stagesMax ? { value: stages } : { expected: `at most ${stagesMax} stages` };

@@ -1,4 +1,4 @@
-import type { CommandDescription, OptionTable, Program } from "../../lib/cli/command.ts";
+import type { OptionTable, SingleProgram } from "../../lib/cli/command.ts";
 
 const options: OptionTable = {
   url: { value: "URL", text: "the gateway (default: http://127.0.0.1:8540, that of npm start)" },
@@ -41,27 +41,17 @@ const options: OptionTable = {
   ca: { value: "FILE", text: "certificates (PEM) to trust, for https" },
 };
 
-/** The one command of the program; its name is the word behind which npm passes options on. */
-export const loadCommand: CommandDescription = {
-  name: "--",
-  positionals: [],
+export const loadProgram: SingleProgram = {
+  invocation: "npm run load --",
   summary:
     "Drives scripted JSON-RPC load through a gateway at a fixed rate; reports latencies, counted from the time at which\n" +
     "each request was due, and errors.",
+  options,
   details: [
-    "",
     "Exit codes: 0 done, thresholds kept; 1 a threshold missed; 2 nothing was measured: the command line, the mix, the key",
     "or the address cannot be used; 130 or 143 ended early by Ctrl-C or SIGTERM, after a report of what was measured.",
+    "",
+    "npm run load -- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
+    "npm run load -- --key-file key.txt --ramp 10..500/30s --rate 500",
   ],
-  options,
-  examples: [
-    "-- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
-    "-- --key-file key.txt --ramp 10..500/30s --rate 500",
-  ],
-};
-
-export const loadProgram: Program<CommandDescription> = {
-  invocation: "npm run load",
-  commands: [loadCommand],
-  commonOptions: { help: { text: "this text" } },
 };

@@ -1,37 +1,44 @@
-import { parseArgs } from "node:util";
+import { CommandError, type SingleProgram } from "../../lib/cli/command.ts";
+import { readProgram } from "../../lib/cli/read-program.ts";
+import { exitCodes } from "../../lib/service/exit-codes.ts";
+import { abortOnStopSignal } from "../../lib/service/stop-signals.ts";
 import { runRealBesu } from "./run-real-besu.ts";
 
-/** `npm run real-besu -- --besu-home DIR` or `-- --containers`: docs/real-besu.md says what is looked at. */
-const { values } = parseArgs({
+/** docs/real-besu.md says what is looked at. */
+const program: SingleProgram = {
+  invocation: "npm run real-besu --",
+  summary: "What only a real Besu can prove, with --besu-home or --containers.",
   options: {
-    "besu-home": { type: "string" },
-    containers: { type: "boolean", default: false },
-    config: { type: "string", default: "config/network.yaml" },
-    short: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
+    "besu-home": { value: "DIR", text: "the validators as processes of an unpacked Besu" },
+    containers: { text: "in containers, with the images that docker/compose.yaml names" },
+    config: {
+      value: "FILE",
+      text: "another network than this file's: QBFT, say",
+      default: "config/network.yaml",
+    },
+    short: { text: "less of each: for a try" },
   },
+  details: [
+    "It makes a network of its own in a temporary folder and removes it. About 15 minutes; exits with 0 where all is ok.",
+  ],
+};
+
+const read = readProgram(program, process.argv.slice(2), ({ has, text, needText }) => {
+  const besuHome = text("besu-home");
+  if ((besuHome === undefined) === !has("containers")) {
+    throw new CommandError("--besu-home DIR or --containers was expected, one of them.", { exitCode: 2 });
+  }
+  return { besuHome, configFile: needText("config"), short: has("short") };
 });
-if (values.help || (values["besu-home"] === undefined) === !values.containers) {
-  process.stdout.write(
-    [
-      "npm run real-besu -- --besu-home DIR    the validators as processes of an unpacked Besu",
-      "npm run real-besu -- --containers       in containers, with the images that docker/compose.yaml names",
-      "  --config FILE                         another network than that of config/network.yaml: QBFT, say",
-      "  --short                               less of each: for a try",
-      "It makes a network of its own in a temporary folder and removes it. About 15 minutes; exits with 0 where all is ok.",
-      "",
-    ].join("\n"),
-  );
-  process.exitCode = values.help ? 0 : 2;
+if (read.kind === "help") process.stdout.write(read.text);
+else if (read.kind === "unusable") {
+  process.stderr.write(read.text);
+  process.exitCode = exitCodes.unusable;
 } else {
-  const stopping = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stopping.abort());
   process.exitCode = await runRealBesu({
-    besuHome: values["besu-home"],
-    configFile: values.config,
-    short: values.short,
+    ...read.options,
     env: process.env,
-    signal: stopping.signal,
+    signal: abortOnStopSignal(),
     print: (text) => process.stdout.write(`${text}\n`),
   });
 }

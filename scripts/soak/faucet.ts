@@ -1,28 +1,39 @@
-import { parseArgs } from "node:util";
+import type { SingleProgram } from "../../lib/cli/command.ts";
+import { readProgram } from "../../lib/cli/read-program.ts";
+import { seedNumber, wholeNumber } from "../../lib/cli/values.ts";
+import { exitCodes } from "../../lib/service/exit-codes.ts";
 import { runCrashSeeds } from "./faucet-crashes/run-crash-seeds.ts";
 
-const usage = `Usage: npm run soak -- faucet [--seeds N] [--seed S] [--at-once N]
-
-Two faucets, their Redis and their connection to the chain are killed and cut at named points and drawn steps while
-50 claims come in; in the end each must have been paid exactly once. N times (200 unless told otherwise), beginning with
-seed S, 4 at once unless told otherwise. Ends with exit code 1 at the first seed where that does not hold.
-`;
+const program: SingleProgram = {
+  invocation: "npm run soak -- faucet",
+  summary:
+    "Two faucets, their Redis and their connection to the chain are killed and cut at named points and drawn steps while\n" +
+    "50 claims come in; in the end each must have been paid exactly once. Ends with exit code 1 at the first seed where that\n" +
+    "does not hold.",
+  options: {
+    seeds: { value: "N", text: "how many", default: "200" },
+    seed: { value: "S", text: "the first", default: "1" },
+    "at-once": { value: "N", text: "how many run at the same time", default: "4" },
+  },
+};
 
 /** The faucet's part of `npm run soak`. Answers the exit code. */
 export async function soakFaucet(args: readonly string[]): Promise<0 | 1 | 2> {
-  const read = readArguments(args);
-  if (read === undefined) {
-    process.stderr.write(usage);
-    return 2;
+  const read = readProgram(program, args, ({ need }) => ({
+    seeds: need("seeds", wholeNumber(1_000_000)),
+    seed: need("seed", seedNumber),
+    atOnce: need("at-once", wholeNumber(1000)),
+  }));
+  if (read.kind !== "run") {
+    const isHelp = read.kind === "help";
+    (isHelp ? process.stdout : process.stderr).write(read.text);
+    return isHelp ? exitCodes.done : exitCodes.unusable;
   }
-  if (read.help) {
-    process.stdout.write(usage);
-    return 0;
-  }
+  const { seeds, seed: first, atOnce } = read.options;
   let isBroken = false;
   await runCrashSeeds({
-    seeds: Array.from({ length: read.seeds }, (_, index) => read.seed + index),
-    atOnce: read.atOnce,
+    seeds: Array.from({ length: seeds }, (_, index) => first + index),
+    atOnce,
     onFindings({ seed, faults, broken, tookMs }) {
       const seconds = (tookMs / 1000).toFixed(1);
       process.stdout.write(`seed ${seed}: ${faults.length} faults, ${broken.length} broken, ${seconds} s\n`);
@@ -33,31 +44,4 @@ export async function soakFaucet(args: readonly string[]): Promise<0 | 1 | 2> {
     goesOn: () => !isBroken,
   });
   return isBroken ? 1 : 0;
-}
-
-function readArguments(
-  args: readonly string[],
-): { seeds: number; seed: number; atOnce: number; help: boolean } | undefined {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        seeds: { type: "string", default: "200" },
-        seed: { type: "string", default: "1" },
-        "at-once": { type: "string", default: "4" },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    const seeds = Number(values.seeds);
-    const seed = Number(values.seed);
-    const atOnce = Number(values["at-once"]);
-    const isUsable = isCount(seeds) && isCount(atOnce) && Number.isSafeInteger(seed);
-    return isUsable ? { seeds, seed, atOnce, help: values.help } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0;
 }

@@ -1,28 +1,43 @@
-import { parseArgs } from "node:util";
+import type { SingleProgram } from "../../lib/cli/command.ts";
+import { readProgram } from "../../lib/cli/read-program.ts";
+import { positiveNumber, seedNumber } from "../../lib/cli/values.ts";
+import { exitCodes } from "../../lib/service/exit-codes.ts";
 import { soakAttack } from "./attack.ts";
 import { soakFaucet } from "./faucet.ts";
 import { runRandomFaults } from "./random-faults/run-random-faults.ts";
 import { runSubscribers } from "./subscribers/run-subscribers.ts";
 
-const usage = `Usage: npm run soak -- --minutes N [--seed S]
-
-Two gateways before five validators that are struck by random faults, a new network each round, each with the next seed:
-reads and sends by turns with subscribers and filters, of whose gateways one is restarted. No round begins after N
-minutes. Ends with exit code 1 at the first thing that must not happen; --seed repeats from there: the order of calls,
-blocks and faults follows from it, and from nothing else.
-
-  npm run soak -- faucet --help   the faucet's
-  npm run soak -- attack --help   attacks on gateways, while a quiet key's calls are measured
-`;
+const program: SingleProgram = {
+  invocation: "npm run soak --",
+  summary:
+    "Two gateways before five validators that are struck by random faults, a new network each round, each with the next seed:\n" +
+    "reads and sends by turns with subscribers and filters, of whose gateways one is restarted. Ends with exit code 1 at the\n" +
+    "first thing that must not happen; --seed repeats from there: the order of calls, blocks and faults follows from it, and\n" +
+    "from nothing else.",
+  options: {
+    minutes: { value: "N", text: "no round begins after them", default: "1" },
+    seed: { value: "S", text: "the first seed", default: "1" },
+  },
+  details: [
+    "npm run soak -- faucet --help   the faucet's",
+    "npm run soak -- attack --help   attacks on gateways, while a quiet key's calls are measured",
+  ],
+};
 const roundLength = 4;
 
 const [name, ...rest] = process.argv.slice(2);
 if (name === "faucet" || name === "attack") {
   process.exitCode = await (name === "faucet" ? soakFaucet : soakAttack)(rest);
 } else {
-  const options = readArguments();
-  if (options.help) console.log(usage);
-  else process.exitCode = await soak(options);
+  const read = readProgram(program, process.argv.slice(2), ({ need }) => ({
+    minutes: need("minutes", positiveNumber),
+    seed: need("seed", seedNumber),
+  }));
+  if (read.kind === "help") process.stdout.write(read.text);
+  else if (read.kind === "unusable") {
+    process.stderr.write(read.text);
+    process.exitCode = exitCodes.unusable;
+  } else process.exitCode = await soak(read.options);
 }
 
 async function soak({ minutes, seed }: { minutes: number; seed: number }): Promise<number> {
@@ -45,23 +60,4 @@ async function soak({ minutes, seed }: { minutes: number; seed: number }): Promi
     }
   }
   return 0;
-}
-
-function readArguments(): { minutes: number; seed: number; help: boolean } {
-  try {
-    const { values } = parseArgs({
-      options: {
-        minutes: { type: "string", default: "1" },
-        seed: { type: "string", default: "1" },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    const read = { minutes: Number(values.minutes), seed: Number(values.seed), help: values.help };
-    if (!(read.minutes > 0) || !Number.isSafeInteger(read.seed))
-      throw new Error("--minutes and --seed take numbers");
-    return read;
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-    process.exit(2);
-  }
 }

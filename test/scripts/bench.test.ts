@@ -193,7 +193,11 @@ t.test("a profile is summed up by function and room, between two moments", async
   const text = JSON.stringify({
     nodes: [
       { id: 1, callFrame: frame("(root)"), children: [2, 4, 5] },
-      { id: 2, callFrame: frame("answer", "file:///here/gateway/stages/answer.ts", 11), children: [3] },
+      {
+        id: 2,
+        callFrame: frame("answer", "file:///here/gateway/pipeline/stages/answer.ts", 11),
+        children: [3],
+      },
       { id: 3, callFrame: frame("writev") },
       { id: 4, callFrame: frame("(idle)") },
       { id: 5, callFrame: frame("(garbage collector)") },

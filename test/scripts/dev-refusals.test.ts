@@ -58,8 +58,12 @@ t.test("two at once in one folder: the second names the first, with --reset as w
 
 t.test("what it was told and cannot use", async (t) => {
   const cases: [string, string[], RegExp][] = [
-    ["an unknown option", ["--rest"], /Unknown option '--rest'[\s\S]*Usage: npm start/],
-    ["a word that is no option", ["reset"], /Unexpected argument 'reset'[\s\S]*Usage/],
+    [
+      "an unknown option",
+      ["--rest"],
+      /There is no option --rest. Did you mean --reset[\s\S]*Usage: npm start/,
+    ],
+    ["a word that is no option", ["reset"], /"reset" is one word too many[\s\S]*Usage/],
     ["a port that is none", ["--chain-port", "70000"], /--chain-port: a port, 1 to 65535, was expected/],
     ["a port of no number", ["--wallet-port", "8541a"], /--wallet-port: a port, 1 to 65535, was expected/],
     [

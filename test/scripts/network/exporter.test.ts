@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import t from "tap";
 import type { Manifest } from "../../../genesis/manifest.ts";
 import type { NetworkStatus, ValidatorStatus } from "../../../scripts/network/chain/network-status.ts";
@@ -99,15 +100,10 @@ t.test("of a network that was never seen neither height nor age is told", async 
 
 t.test("the server asks the network's validators, and says which one is silent", async (t) => {
   const genesisHash = `0x${"ab".repeat(32)}`;
-  const node = createServer((request, response) => {
-    request.resume().on("end", () => {
-      const answers = [
-        { id: 0, result: "0x0" },
-        { id: 1, result: "0x3" },
-        { id: 2, result: { hash: genesisHash } },
-      ];
-      response.end(JSON.stringify(answers));
-    });
+  const results = ["0x0", "0x3", { hash: genesisHash }];
+  const node = createServer(async (request, response) => {
+    const calls: { id: number }[] = JSON.parse(await text(request));
+    response.end(JSON.stringify(calls.map(({ id }, index) => ({ id, result: results[index] }))));
   });
   node.listen(0, "127.0.0.1");
   await once(node, "listening");
@@ -136,9 +132,9 @@ t.test("the server asks the network's validators, and says which one is silent",
     { now: Date.now },
   );
   t.teardown(() => server.stop());
-  const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
-  t.match(text, "tollgate_network_stalled_after_seconds 50", "two blocks and a missed turn");
-  t.match(text, 'tollgate_network_validator_up{validator="validator-1"} 1');
-  t.match(text, 'tollgate_network_validator_peers{validator="validator-1"} 3');
-  t.match(text, 'tollgate_network_validator_up{validator="validator-2"} 0');
+  const metrics = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+  t.match(metrics, "tollgate_network_stalled_after_seconds 50", "two blocks and a missed turn");
+  t.match(metrics, 'tollgate_network_validator_up{validator="validator-1"} 1');
+  t.match(metrics, 'tollgate_network_validator_peers{validator="validator-1"} 3');
+  t.match(metrics, 'tollgate_network_validator_up{validator="validator-2"} 0');
 });

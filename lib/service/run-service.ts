@@ -1,0 +1,116 @@
+import process from "node:process";
+import type { Logger } from "pino";
+import type { OptionTable } from "../cli/command.ts";
+import { type Given, readProgram } from "../cli/read-program.ts";
+import { ConfigError } from "../config/read-config.ts";
+import { createLogger } from "../logger.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { firstStopSignal } from "./stop-signals.ts";
+
+/** What every service's configuration has. */
+type ServiceConfig = {
+  profile: string;
+  log: { level: string; format: "json" | "pretty" };
+};
+
+export type Service<Config extends ServiceConfig> = {
+  /** Names its log lines and messages: "gateway". */
+  name: string;
+  /** What one types before the options: `npm run gateway --`. */
+  invocation: string;
+  summary: string;
+  configFile: string;
+  /** Options beyond `--config`, `--profile` and `--check`. */
+  options?: OptionTable;
+  /** Reads the configuration and what it names. @throws ConfigError, or an error that `problemsOf` knows. */
+  readConfig(from: {
+    file: string;
+    env: Readonly<Record<string, string | undefined>>;
+    profile: string | undefined;
+  }): Config;
+  /** Lines about an error that is no ConfigError and still says what is wrong with the configuration. */
+  problemsOf?(error: unknown): readonly string[] | undefined;
+  /** What `--check` tells of a configuration that is in order, beside the profile. */
+  describe(config: Config): string;
+  start(
+    config: Config,
+    dependencies: { logger: Logger; given: Given },
+  ): Promise<{ address: object; stop(): Promise<void> }>;
+  /** What the line that it is up has beside its address and profile. */
+  upFields?(config: Config): object;
+};
+
+/**
+ * Runs a service as a process: reads its command line and configuration, starts it, stops it on SIGTERM or SIGINT. Ends
+ * with 0, with 2 where the command line or the configuration cannot be used, else with 1.
+ */
+export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
+  const read = readProgram(
+    {
+      invocation: service.invocation,
+      summary: service.summary,
+      options: {
+        config: { value: "FILE", text: "the configuration", default: service.configFile },
+        profile: { value: "NAME", text: "development or production, instead of the file's" },
+        ...service.options,
+        check: { text: "checks the configuration, starts nothing" },
+      },
+    },
+    process.argv.slice(2),
+    (given) => given,
+  );
+  if (read.kind === "help") return void process.stdout.write(read.text);
+  if (read.kind === "unusable") return refuse(read.text);
+  const given = read.options;
+  const file = given.needText("config");
+  const config = readUsable({ service, file, profile: given.text("profile") });
+  if (config === undefined) return;
+  if (given.has("check")) {
+    process.stdout.write(`${file} is in order: ${config.profile} profile, ${service.describe(config)}\n`);
+    return;
+  }
+  await run(service, { config, given });
+}
+
+function readUsable<Config extends ServiceConfig>({
+  service: { name, readConfig, problemsOf },
+  file,
+  profile,
+}: {
+  service: Service<Config>;
+  file: string;
+  profile: string | undefined;
+}): Config | undefined {
+  try {
+    return readConfig({ file, env: process.env, profile });
+  } catch (error) {
+    const problems = error instanceof ConfigError ? error.problems : problemsOf?.(error);
+    if (problems === undefined) throw error;
+    refuse(`The ${name}'s configuration cannot be used:\n  ${problems.join("\n  ")}\n`);
+    return undefined;
+  }
+}
+
+async function run<Config extends ServiceConfig>(
+  { name, start, upFields }: Service<Config>,
+  { config, given }: { config: Config; given: Given },
+): Promise<void> {
+  const logger = createLogger({ name, ...config.log });
+  const signalled = firstStopSignal();
+  try {
+    const started = await Promise.race([start(config, { logger, given }), signalled]);
+    if (typeof started === "string") process.exit(exitCodes.done);
+    logger.info({ ...started.address, profile: config.profile, ...upFields?.(config) }, `${name} is up`);
+    logger.info({ signal: await signalled }, "stopping");
+    await started.stop();
+    logger.info("stopped");
+  } catch (error) {
+    logger.fatal({ err: error }, error instanceof Error ? error.message : `the ${name} could not start`);
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+function refuse(text: string): void {
+  process.stderr.write(text);
+  process.exitCode = exitCodes.unusable;
+}
