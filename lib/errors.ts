@@ -11,8 +11,8 @@
  * other way round.
  */
 export const errorTable = {
-  parse_error: row(400, "invalid_request", -32700, "The body is no JSON text"),
-  invalid_request: row(400, "invalid_request", -32600, "The request is no JSON-RPC 2.0 request"),
+  parse_error: row(400, "invalid_request", -32700, "The body is not valid JSON"),
+  invalid_request: row(400, "invalid_request", -32600, "The request is not a JSON-RPC 2.0 request"),
   invalid_params: row(
     400,
     "invalid_request",
@@ -52,20 +52,15 @@ export const errorTable = {
   filter_not_found: row(404, "not_found", -32000, "The key has no such filter, or it has ended"),
   subscription_not_found: row(404, "not_found", -32000, "The connection has no such subscription"),
   method_not_found: row(404, "not_found", -32601, "The method is unknown"),
-  not_acceptable: row(406, "invalid_request", -32600, "The answer has no form that the request accepts"),
+  not_acceptable: row(406, "invalid_request", -32600, "The answer has no format that the request accepts"),
   method_not_allowed: row(405, "method_not_allowed", -32600, "The HTTP method is not allowed here"),
-  key_limit_reached: row(
-    409,
-    "key_limit_reached",
-    -32095,
-    "The wallet has as many active keys as it may have",
-  ),
+  key_limit_reached: row(409, "key_limit_reached", -32095, "The wallet has reached its limit of active keys"),
   payment_already_used: row(409, "payment_already_used", -32095, "The payment was used for another order"),
   idempotency_in_progress: row(
     409,
     "idempotency_in_progress",
     -32095,
-    "The same request is still being carried out",
+    "The same request is still in progress",
   ),
   body_too_large: row(413, "body_too_large", -32600, "The body is larger than allowed"),
   uri_too_long: row(414, "invalid_request", -32600, "The URL is longer than allowed"),
@@ -76,11 +71,11 @@ export const errorTable = {
     -32095,
     "The idempotency key came with another request",
   ),
-  rate_limited: row(429, "rate_limited", -32005, "The limit of requests is reached"),
+  rate_limited: row(429, "rate_limited", -32005, "The request limit is reached"),
   internal_error: row(500, "internal_error", -32603, "Something went wrong on our side"),
   upstream_unavailable: row(503, "upstream_unavailable", -32002, "No validator answers at the moment"),
   call_lost: row(503, "upstream_unavailable", -32002, "A validator failed while it ran the call"),
-  traces_withheld: row(503, "upstream_unavailable", -32002, "Traces are not run at the moment"),
+  traces_withheld: row(503, "upstream_unavailable", -32002, "Traces are not available at the moment"),
   service_unavailable: row(503, "upstream_unavailable", -32002, "The service cannot do this at the moment"),
   network_stalled: row(503, "network_stalled", -32002, "The network produces no blocks at the moment"),
   faucet_empty: row(503, "faucet_empty", -32002, "The faucet has no funds at the moment"),

@@ -1,5 +1,4 @@
 import { type Refusal, refusal, tooManyOnTheirWay } from "../json-rpc/refusal.ts";
-import type { Unanswered } from "../upstream/upstream-result.ts";
 import type { AnswerBound } from "./answer-budget.ts";
 
 /**
@@ -9,16 +8,16 @@ import type { AnswerBound } from "./answer-budget.ts";
 export const boundRefusals: Readonly<Record<AnswerBound, Refusal>> = {
   body: refusal(
     "answer_too_large",
-    "The answers of this request are together longer than one may be; ask this call alone or for less, for instance fewer blocks",
+    "The answers to this request are too long together; send this call alone, or ask for less, for instance fewer blocks",
   ),
   key: refusal(
     "rate_limited",
-    "Answers that this API key has not read hold as many bytes as they may; read them, then ask again",
+    "This API key has too many bytes of unread answers; read them, then try again",
     { data: { retryAfterMs: 1000 }, headers: { "Retry-After": "1" } },
   ),
   process: refusal(
     "service_unavailable",
-    "The gateway holds as many bytes of answers as it can; try again shortly, or ask for less",
+    "The gateway has no memory left for answers; try again shortly, or ask for less",
     { headers: { "Retry-After": "1" } },
   ),
 };
@@ -28,12 +27,12 @@ export const unmetRefusals = {
   crowded: tooManyOnTheirWay,
   too_large: refusal(
     "answer_too_large",
-    "The answer is longer than the gateway holds; ask for less, for instance fewer blocks, or ask it alone over HTTP, where long answers stream",
+    "The answer is too long; ask for less, for instance fewer blocks, or send the call alone over HTTP, where long answers are streamed",
   ),
   no_room: boundRefusals.process,
-} as const satisfies Partial<Record<Unanswered, Refusal>>;
+} as const satisfies Record<string, Refusal>;
 
 /** Undefined where it is for another reason that there is no answer. */
-export function unmetRefusal(why: Unanswered): Refusal | undefined {
+export function unmetRefusal(why: string): Refusal | undefined {
   return why === "crowded" || why === "too_large" || why === "no_room" ? unmetRefusals[why] : undefined;
 }

@@ -68,14 +68,14 @@ export function createFilters({
     if (made === "tooLarge") {
       return refusal(
         "rate_limited",
-        `The filters of this API key may take ${bytesPerKeyMax} bytes; end one with eth_uninstallFilter, or name less`,
+        `The filters of this API key together may have at most ${bytesPerKeyMax} bytes; remove one with eth_uninstallFilter, or name fewer addresses and topics`,
         { data: { bytesPerKeyMax } },
       );
     }
     if (made !== "tooMany") return ownAnswer(`"${made.id}"`);
     return refusal(
       "rate_limited",
-      `This API key has ${perKeyMax} filters, as many as it may; end one with eth_uninstallFilter`,
+      `This API key has ${perKeyMax} filters, its limit; remove one with eth_uninstallFilter`,
     );
   }
 
@@ -163,7 +163,7 @@ export function createFilters({
         return create("pending", key);
     }
     const [id] = params;
-    if (typeof id !== "string") return refusal("invalid_params", "The first parameter is a filter's id");
+    if (typeof id !== "string") return refusal("invalid_params", "The first parameter must be a filter's id");
     // What cannot be an id of ours is no name for a key in Redis.
     if (!/^0x[0-9a-f]{32}$/.test(id))
       return method === "eth_uninstallFilter" ? ownAnswer("false") : filterNotFound;
@@ -179,7 +179,7 @@ export function createFilters({
         return await carryOut(rule.name, Array.isArray(params) ? params : [], key);
       } catch (error) {
         logger.warn({ err: error, method: rule.name }, "a filter was not reached");
-        return refusal("service_unavailable", "Filters cannot be reached at the moment; try again shortly");
+        return refusal("service_unavailable", "Filters are not available at the moment; try again shortly");
       }
     },
     stop: blocks.stop,

@@ -18,7 +18,10 @@ export function readLogFilter(value: unknown): LogFilter | Refusal {
   const filter: Readonly<Record<string, unknown>> = { ...value };
   const { fromBlock = null, toBlock = null, blockHash = null } = filter;
   if (blockHash !== null) {
-    return refusal("invalid_params", "A filter tells what comes, so it has no blockHash: ask eth_getLogs");
+    return refusal(
+      "invalid_params",
+      "A filter has no blockHash: it tells what comes. Use eth_getLogs for a block",
+    );
   }
   const criteria = readLogCriteria(filter);
   if (isRefusal(criteria)) return criteria;
@@ -26,7 +29,7 @@ export function readLogFilter(value: unknown): LogFilter | Refusal {
   if (from === undefined || to === undefined) {
     return refusal(
       "invalid_params",
-      "fromBlock and toBlock take a block number as 0x-prefixed hex, or a tag",
+      "fromBlock and toBlock must each be a block number as 0x-prefixed hex, or a tag",
     );
   }
   return {

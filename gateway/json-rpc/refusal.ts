@@ -22,7 +22,7 @@ export function refusal(
 /** A key's bound on its calls under way. The headers are for an HTTP answer that has no other call. */
 export const tooManyOnTheirWay = refusal(
   "rate_limited",
-  "This API key has as many calls on their way as it may have at once; wait for their answers before asking more",
+  "This API key has too many calls in flight; wait for their answers before sending more",
   { data: { retryAfterMs: 1000 }, headers: { "Retry-After": "1" } },
 );
 

@@ -24,17 +24,20 @@ export function readLogCriteria(filter: Readonly<Record<string, unknown>>): LogC
   if (addresses === undefined) {
     return refusal(
       "invalid_params",
-      "address takes an address or an array of addresses, 20 bytes in hex each",
+      "address must be an address or an array of addresses, each 20 bytes in hex",
     );
   }
   if (places !== null && (!Array.isArray(places) || places.length > topicsMax)) {
-    return refusal("invalid_params", `topics takes an array of at most ${topicsMax} places`);
+    return refusal("invalid_params", `topics must be an array of at most ${topicsMax} places`);
   }
   const topics: (readonly string[] | null)[] = [];
   for (const place of places ?? []) {
     const values = place === null ? [] : readValues(place, topicPattern);
     if (values === undefined) {
-      return refusal("invalid_params", "A place of topics takes null, 32 bytes in hex, or an array of such");
+      return refusal(
+        "invalid_params",
+        "Each place of topics must be null, 32 bytes in hex, or an array of those",
+      );
     }
     topics.push(values.length === 0 ? null : values);
   }
@@ -44,7 +47,7 @@ export function readLogCriteria(filter: Readonly<Record<string, unknown>>): LogC
 
 export const tooManyValues = refusal(
   "invalid_params",
-  `A filter takes at most ${logValuesMax} addresses and topics together`,
+  `A filter may name at most ${logValuesMax} addresses and topics together`,
   { data: { logValuesMax } },
 );
 

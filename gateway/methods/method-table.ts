@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { readConfig } from "../../lib/config/read-config.ts";
 
-export type Permission = "rpc" | "faucet" | "explorer";
-
 /** How one method travels: a line of `config/methods.yaml`, where each field is explained. */
 export type MethodRule = {
   name: string;

@@ -22,10 +22,7 @@ const pathPrefix = "/faucet";
  * the public port of the faucet does not know that header. `url` empty: there is no faucet.
  */
 export function createFaucetClient({ url }: { url: string }): FaucetClient {
-  const unavailable = refusal(
-    "upstream_unavailable",
-    "The faucet does not answer at the moment; try again shortly",
-  );
+  const unavailable = refusal("upstream_unavailable", "The faucet does not answer; try again shortly");
   if (url === "") {
     const none = refusal("upstream_unavailable", "There is no faucet behind this gateway");
     return { claim: async () => none, find: async () => none };

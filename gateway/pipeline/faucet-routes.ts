@@ -101,8 +101,8 @@ async function askFaucet(
   return { reply: { ...answered, headers: joinLimits(headers, answered.headers) }, keyId: key.id };
 }
 
-const onlyGet = refusal("method_not_allowed", "A claim is followed with GET", { headers: { Allow: "GET" } });
+const onlyGet = refusal("method_not_allowed", "Use GET to follow a claim", { headers: { Allow: "GET" } });
 const noClaims = refusal(
   "upstream_unavailable",
-  "The faucet takes no claims at the moment; try again shortly",
+  "The faucet accepts no claims at the moment; try again shortly",
 );

@@ -12,13 +12,13 @@ import type { Limiter } from "../limits/limiter.ts";
 import type { MethodTable } from "../methods/method-table.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { Exchange } from "../server/exchange.ts";
-import type { CheckTraceGas } from "../traces/create-trace-gas.ts";
 import type { DeadlyCalls } from "../traces/deadly-calls.ts";
 import type { TraceSettings } from "../traces/trace-settings.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { FaucetClient } from "./faucet-client.ts";
 import type { AnswerOwnMethod } from "./own-methods.ts";
 import { type Response, rpcErrorResponse } from "./response.ts";
+import type { CheckTraceGas } from "./trace-gas.ts";
 
 export type PipelineDependencies = {
   profile: Profile;

@@ -113,6 +113,6 @@ const unauthorized = errorTable.api_key_invalid.status;
 
 const bodiless = refusal(
   "invalid_request",
-  "Send the body with its Content-Length, or its first chunk together with the head",
+  "Send the body with Content-Length, or send its first chunk together with the head",
   { headers: { Connection: "close" } },
 );

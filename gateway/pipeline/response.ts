@@ -38,7 +38,7 @@ export const clientGone: Response = { reply: { status: 400, headers: {}, body: u
 
 export const overloaded = refusal(
   "upstream_unavailable",
-  "The gateway carries out as many requests as it can; try again shortly",
+  "The gateway has too many requests in flight; try again shortly",
   { headers: { "Retry-After": "1", Connection: "close" } },
 );
 

@@ -26,7 +26,7 @@ export function createLogBudget({
       if (key.subscriptions >= logSubscriptionsPerKeyMax) {
         return refusal(
           "rate_limited",
-          `This API key has ${logSubscriptionsPerKeyMax} subscriptions of logs, as many as it may; end one with eth_unsubscribe`,
+          `This API key has ${logSubscriptionsPerKeyMax} log subscriptions, its limit; end one with eth_unsubscribe`,
           { data: { logSubscriptionsPerKeyMax } },
         );
       }
@@ -40,7 +40,7 @@ export function createLogBudget({
       if (valuesInAll + values > logValuesMax) {
         return refusal(
           "service_unavailable",
-          "This gateway holds as many subscriptions of logs as it can; try again later, or name fewer addresses and topics",
+          "This gateway has no room for more log subscriptions; try again later, or name fewer addresses and topics",
         );
       }
       key.subscriptions += 1;

@@ -16,22 +16,28 @@ export function readSubscriptionRequest(params: readonly unknown[]): Subscriptio
   switch (kind) {
     case "newHeads":
     case "syncing":
-      return option === null ? { kind } : refusal("invalid_params", `${kind} takes no further parameter`);
+      return option === null ? { kind } : refusal("invalid_params", `${kind} takes no other parameter`);
     case "newPendingTransactions":
       return option === null || typeof option === "boolean"
         ? { kind, whole: option === true }
-        : refusal("invalid_params", "newPendingTransactions takes true for whole transactions, or nothing");
+        : refusal(
+            "invalid_params",
+            "The second parameter of newPendingTransactions must be true (whole transactions), or missing",
+          );
     case "logs":
       return readLogsRequest(option);
     default:
-      return refusal("invalid_params", `The first parameter is one of ${subscriptionKinds.join(", ")}`);
+      return refusal("invalid_params", `The first parameter must be one of ${subscriptionKinds.join(", ")}`);
   }
 }
 
 /** `fromBlock` and the like are ignored, as validators do: a subscription tells what comes. */
 function readLogsRequest(option: unknown): SubscriptionRequest | Refusal {
   if (typeof option !== "object" || Array.isArray(option)) {
-    return refusal("invalid_params", "logs takes an object with address and topics, or nothing");
+    return refusal(
+      "invalid_params",
+      "The second parameter of logs must be an object with address and topics, or missing",
+    );
   }
   const criteria = readLogCriteria({ ...option });
   return isRefusal(criteria) ? criteria : { kind: "logs", criteria };

@@ -1,14 +1,16 @@
-import type { CloseReason } from "../server/websocket/close-codes.ts";
 import type { Notification } from "./notification.ts";
 import type { SubscriptionRequest } from "./read-subscription-request.ts";
 
-/** Whoever is told: one socket. */
+/** Why a subscriber is ended: it has missed too many blocks, or another chain has begun. */
+export type EndReason = "behind" | "chainEnded";
+
+/** One socket, which gets notifications. */
 export type Subscriber = {
   /** Everything that `write` sends goes out together. */
   cork(write: () => void): void;
   /** Copies the message before it returns. The subscriber may be gone from the list then. */
   send(message: Uint8Array): void;
-  end(ending: CloseReason): void;
+  end(ending: EndReason): void;
 };
 
 /** `after`: it is told of later blocks than this one; undefined until its maker knows of it. */
@@ -102,7 +104,7 @@ export function createSubscriberList({
     },
 
     /** Ends every subscriber with a subscription that the test concerns. */
-    end(ending: CloseReason, concerns: (subscription: Subscription) => boolean): void {
+    end(ending: EndReason, concerns: (subscription: Subscription) => boolean): void {
       for (const [subscriber, subscriptions] of [...subscribers]) {
         if ([...subscriptions.values()].some(concerns)) subscriber.end(ending);
       }

@@ -199,5 +199,8 @@ function newId(): string {
 }
 
 function tooManySubscriptions(most: number): Refusal {
-  return refusal("rate_limited", `A connection takes ${most} subscriptions; end one with eth_unsubscribe`);
+  return refusal(
+    "rate_limited",
+    `A connection may have at most ${most} subscriptions; end one with eth_unsubscribe`,
+  );
 }

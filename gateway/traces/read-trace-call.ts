@@ -24,18 +24,18 @@ export function readTraceCall(
   { gasMax, gasMissing }: { gasMax: number; gasMissing: number },
 ): { call: Record<string, unknown>; gas: number } | Refusal {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refusal("invalid_params", "A call object was expected");
+    return refusal("invalid_params", "Each call must be an object");
   }
   const members: Readonly<Record<string, unknown>> = { ...value };
   const other = Object.keys(members).some((name) => !callMembers.has(name));
   if (other) {
     return refusal(
       "invalid_params",
-      `A call that is traced can have ${[...callMembers].join(", ")}, and no other member`,
+      `A traced call may have the members ${[...callMembers].join(", ")}, and no other member`,
     );
   }
   const gas = readGas(members["gas"] ?? gasMissing);
-  if (gas === undefined) return refusal("invalid_params", "gas takes a number as 0x-prefixed hex");
+  if (gas === undefined) return refusal("invalid_params", "gas must be a number as 0x-prefixed hex");
   if (gas > gasMax) return tooMuchGas(gas, gasMax);
   return { call: { ...members, gas: `0x${gas.toString(16)}` }, gas };
 }

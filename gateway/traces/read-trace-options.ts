@@ -75,7 +75,7 @@ function isRefused(value: Record<string, unknown> | Refusal): value is Refusal {
 
 /** `name` is one of those above, never a client's own text. */
 function notBoolean(name: string): Refusal {
-  return refusal("invalid_params", `${name} takes true or false`);
+  return refusal("invalid_params", `${name} must be true or false`);
 }
 
 const tooHeavy = refusal(

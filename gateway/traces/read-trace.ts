@@ -100,7 +100,7 @@ const readers: Record<TraceKind, (params: Params, bounds: Bounds) => unknown[] |
 /** A hash or a number, and then what the method takes: tracer options, trace types, or the place of one trace. */
 function readMined([what, more, ...rest]: Params, bounds: Bounds): unknown[] | Refusal {
   if (more === undefined) return what === undefined ? [] : [what];
-  if (rest.length > 0) return refusal("invalid_params", "There are more parameters than the method takes");
+  if (rest.length > 0) return refusal("invalid_params", "The method takes fewer parameters");
   if (Array.isArray(more)) {
     const isPlace = more.every(
       (part) => typeof part === "number" || /^0x[0-9a-fA-F]{1,8}$/.test(String(part)),

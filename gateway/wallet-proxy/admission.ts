@@ -37,16 +37,13 @@ export function createAdmission({ sites, logger }: { sites: readonly string[]; l
     const { origin } = headers;
     if (origin === undefined) {
       return isEmbedded(headers)
-        ? refusal("forbidden", "Another site may link to this server, but not embed it")
+        ? refusal("forbidden", "Another site may link to this server, but may not embed it")
         : undefined;
     }
     if (loopbackOrigin.test(origin) || extensionOrigin.test(origin) || sites.includes(origin))
       return undefined;
     logOnce(origin);
-    return refusal(
-      "forbidden",
-      "This web page may not use this server: its Origin is not among those let in",
-    );
+    return refusal("forbidden", "This web page may not use this server: its Origin is not on the list");
   };
 }
 

@@ -30,7 +30,7 @@ export function createRoutes({
   return ({ method, path }) => {
     const methods = methodsOf(path);
     if (methods === undefined) {
-      return refusal("not_found", `There is nothing at this path: JSON-RPC is at ${url}`);
+      return refusal("not_found", `Nothing is served at this path: JSON-RPC is at ${url}`);
     }
     if (!methods.split(", ").includes(method)) {
       return refusal("method_not_allowed", `This path takes ${methods}`, { headers: { Allow: methods } });

@@ -124,8 +124,8 @@ async function listen(port: number) {
 
 function refuseHandshake(request: IncomingMessage): Refusal | undefined {
   if (pathOf(request) !== "/") {
-    return refusal("not_found", "There is nothing at this path: WebSocket is served at /");
+    return refusal("not_found", "Nothing is served at this path: WebSocket is at /");
   }
   if (request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket") return undefined;
-  return refusal("invalid_request", "Malformed HTTP request: the only Upgrade taken here is websocket");
+  return refusal("invalid_request", "Malformed HTTP request: the only Upgrade accepted is websocket");
 }

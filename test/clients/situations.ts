@@ -35,7 +35,7 @@ const ways: Readonly<Record<Situation, (rig: ClientRig) => Attempt[]>> = {
   limitedBriefly: (rig) => [limited(rig, { endsInMs: 4900 })],
   methodRefused: ({ gateway, key }) =>
     [
-      { method: "admin_peers", message: "Method not available through the gateway" },
+      { method: "admin_peers", message: "This method is not available through the gateway" },
       { method: "eth_noSuchMethod", message: "Method not found: this network does not offer it" },
     ].map((attempt) => ({
       gateway,

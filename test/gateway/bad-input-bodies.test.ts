@@ -97,7 +97,7 @@ const noJson: [says: RegExp, bodies: Record<string, string>][] = [
   [/./, { "a no-break space as white space": utf8(`\u00a0${withParam("1")}`) }],
 ];
 
-t.test("a body that is no JSON text: 400, -32700, id null, nothing forwarded", async (t) => {
+t.test("a body that is not valid JSON: 400, -32700, id null, nothing forwarded", async (t) => {
   const rig = await startRig(t);
   for (const [says, bodies] of noJson) {
     for (const [what, body] of Object.entries(bodies)) {

@@ -60,7 +60,7 @@ const noRequest: Record<string, [body: string, idText: string, says: RegExp]> = 
   ],
 };
 
-t.test("a JSON text that is no JSON-RPC request: 400, -32600, nothing forwarded", async (t) => {
+t.test("JSON that is not a JSON-RPC request: 400, -32600, nothing forwarded", async (t) => {
   const rig = await startRig(t);
   for (const [what, [body, idText, says]] of Object.entries(noRequest)) {
     t.test(what, async (t) => {

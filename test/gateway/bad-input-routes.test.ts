@@ -66,7 +66,7 @@ t.test("other methods and other paths", async (t) => {
           type: "about:blank",
           status: 404,
           code: "not_found",
-          detail: /JSON-RPC is served at \//,
+          detail: /JSON-RPC is at \//,
         };
         t.match(JSON.parse(response?.body ?? ""), problem);
       }

@@ -37,7 +37,7 @@ t.test("what logs are asked for", async (t) => {
         },
       });
       t.match((await gateway.post(call(method, [manyTopics(1001)]))).json, {
-        error: { code: -32602, message: "A filter takes at most 1000 addresses and topics together" },
+        error: { code: -32602, message: "A filter may name at most 1000 addresses and topics together" },
       });
     }
     t.equal(validator.bodies.length, seen, "nobody was asked");

@@ -52,7 +52,7 @@ t.test("sends", async (t) => {
     const refused = {
       error: {
         code: -32602,
-        message: "A transaction may take 131072 bytes",
+        message: "A transaction may have at most 131072 bytes",
         data: { code: "invalid_request", transactionBytesMax: bytesMax },
       },
     };
@@ -69,7 +69,11 @@ t.test("sends", async (t) => {
     const seen = validator.bodies.length;
     for (const raw of ["0x03f8ab", "03f8ab", "\\u0030x03f8ab"]) {
       const { json } = await gateway.post(JSON.stringify(send("RAW")).replace("RAW", raw));
-      t.match(json, { error: { code: -32602, message: /^Blob transactions \(type 3\) are not taken/ } }, raw);
+      t.match(
+        json,
+        { error: { code: -32602, message: /^Blob transactions \(type 3\) are not accepted/ } },
+        raw,
+      );
     }
     t.equal(validator.bodies.length, seen);
   });

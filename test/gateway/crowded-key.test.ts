@@ -9,7 +9,7 @@ const underWayMax = 3;
 const call = (id: number) => ({ jsonrpc: "2.0", id, method: "web3_sha3", params: [`0x${id}`] });
 const tooMany = {
   code: -32005,
-  message: /^This API key has as many calls on their way as it may have at once/,
+  message: /^This API key has too many calls in flight/,
   data: { code: "rate_limited", retryAfterMs: 1000 },
 };
 

@@ -1,7 +1,8 @@
+import type { Permission } from "../../../lib/keys/key-record.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import { logValuesMax, tooManyValues } from "../../logs/log-criteria.ts";
 import type { About } from "../call.ts";
-import type { MethodRule, Permission } from "../method-table.ts";
+import type { MethodRule } from "../method-table.ts";
 
 /**
  * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once, and
@@ -40,12 +41,12 @@ export function checkBlockRange({
   if (from === undefined || to === undefined) {
     return refusal(
       "invalid_params",
-      "fromBlock and toBlock take a block number as 0x-prefixed hex, or latest, earliest, pending, safe, finalized",
+      "fromBlock and toBlock must each be a block number as 0x-prefixed hex, or one of latest, earliest, pending, safe, finalized",
     );
   }
   const head = typeof from === "bigint" && typeof to === "bigint" ? 0n : headNumber();
   if (head === undefined && from !== to) {
-    return refusal("upstream_unavailable", "No validator tells the latest block at the moment");
+    return refusal("upstream_unavailable", "The latest block is not known at the moment");
   }
   const [fromNumber, toNumber] = [numberOf(from, head), numberOf(to, head)];
   const blocks = (toNumber ?? 0n) - (fromNumber ?? 0n) + 1n;
@@ -54,7 +55,7 @@ export function checkBlockRange({
   if (blocks > blocksMax) {
     return refusal(
       "invalid_params",
-      `The filter spans ${blocks} blocks; this API key may ask for ${blocksMax} at once`,
+      `The filter spans ${blocks} blocks; this API key may span ${blocksMax} at once`,
       { data: { blocksMax } },
     );
   }

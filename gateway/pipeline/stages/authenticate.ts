@@ -135,7 +135,7 @@ function unauthorized(condition: Refusal["refused"], message: string): Refusal {
 }
 
 function tooManyFailures(blockedMs: number): Refusal {
-  return refusal("rate_limited", "Too many requests without a good API key from your address", {
+  return refusal("rate_limited", "Too many requests without a valid API key from your address", {
     data: { retryAfterMs: Math.ceil(blockedMs) },
     headers: { "Retry-After": String(Math.ceil(blockedMs / 1000)) },
   });

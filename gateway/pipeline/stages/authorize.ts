@@ -26,9 +26,13 @@ export function authorize(
   const rule = methods.lookup(method);
   if (rule === "unknown")
     return refused("method_not_found", "Method not found: this network does not offer it");
-  if (rule === "refused") return refused("method_forbidden", "Method not available through the gateway");
+  if (rule === "refused")
+    return refused("method_forbidden", "This method is not available through the gateway");
   if (!key.permissions.includes(rule.permission)) {
-    return refused("method_not_permitted", `Method needs an API key with the permission ${rule.permission}`);
+    return refused(
+      "method_not_permitted",
+      `This method needs an API key with the permission ${rule.permission}`,
+    );
   }
   // The scanner has proved it an array or an object. No method of Ethereum takes parameters by name.
   if (params.startsWith("{")) return refused("invalid_params", "Send params as an array, by position");

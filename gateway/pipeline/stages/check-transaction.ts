@@ -20,8 +20,8 @@ export function checkTransaction(call: Call, { bytesMax }: { bytesMax: number })
     refusal: refusal("invalid_params", message, { data: { transactionBytesMax: bytesMax } }),
     bytes: paramsText.length,
   });
-  if (hex.length > 2 * bytesMax) return refused(`A transaction may take ${bytesMax} bytes`);
+  if (hex.length > 2 * bytesMax) return refused(`A transaction may have at most ${bytesMax} bytes`);
   return hex.startsWith(blobType)
-    ? refused("Blob transactions (type 3) are not taken on this network; send another type")
+    ? refused("Blob transactions (type 3) are not accepted on this network; send another type")
     : call;
 }

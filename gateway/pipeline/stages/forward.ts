@@ -4,12 +4,12 @@ import type { Cache, CacheOptions, Source } from "../../cache/cache.ts";
 import type { Answer } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";
-import type { CheckTraceGas } from "../../traces/create-trace-gas.ts";
 import type { DeadlyCalls } from "../../traces/deadly-calls.ts";
 import type { Unanswered, UpstreamResult } from "../../upstream/upstream-result.ts";
 import type { CallOutcome } from "../call-outcome.ts";
 import type { OwnCall } from "../own-methods.ts";
 import type { QaTrace } from "../qa-trace.ts";
+import type { CheckTraceGas } from "../trace-gas.ts";
 
 type ForwardDependencies = {
   answerBudget: Pick<AnswerBudget, "open">;
@@ -124,28 +124,28 @@ const whyNotAnswered: Readonly<
 > = {
   lost: refusal(
     "call_lost",
-    "The validator failed while it ran this call, so it is put to no other; the same call is refused for a while",
+    "The validator failed while it ran this call. No other validator is asked, and the same call is refused for a while",
   ),
   overdue: refusal(
     "call_lost",
-    "The validator did not finish this call in its time, so it is put to no other",
+    "The validator did not finish this call in time. No other validator is asked",
   ),
   deadly: refusal(
     "call_lost",
-    "A validator failed while it ran this call, so it is refused for a while: ask for less at once",
+    "A validator failed while it ran this call, so the call is refused for a while: ask for less at once",
   ),
   struck: refusal(
     "traces_withheld",
-    "Validators failed while they ran traces of this API key, so it gets none for a while",
+    "Validators failed while they ran traces of this API key, so its traces are refused for a while",
   ),
   spared: refusal(
     "traces_withheld",
-    "Too few validators are healthy to run traces at the moment; other calls are answered",
+    "Too few validators are healthy for traces at the moment; other calls are answered",
   ),
-  busy: refusal("traces_withheld", "Other traces run at the moment; try again shortly"),
+  busy: refusal("traces_withheld", "Other traces are running; try again shortly"),
 };
 const nobodyAnswered = refusal("upstream_unavailable", "No validator answered in time; try again shortly");
 const outcomeUnknown = refusal(
   "upstream_unavailable",
-  "No validator answered in time. Whether the transaction arrived is not known: ask for it by its hash before sending another",
+  "No validator answered in time. It is not known whether the transaction arrived: look for its hash before you send another",
 );

@@ -61,11 +61,9 @@ function tooManyBodies(of: string): Refusal {
   );
 }
 
-const noRoom = refusal(
-  "service_unavailable",
-  "The gateway reads as many bodies as it can; try again shortly",
-  { headers: { "Retry-After": "1", Connection: "close" } },
-);
+const noRoom = refusal("service_unavailable", "The gateway is reading too many bodies; try again shortly", {
+  headers: { "Retry-After": "1", Connection: "close" },
+});
 
 /** What is wrong with a request before its body is looked at; its path has to be one that takes JSON. */
 export function checkRequest(head: RequestHead, limits: BodyLimits): Refusal | undefined {
@@ -80,7 +78,7 @@ export function checkHttp(head: RequestHead): Refusal | undefined {
     return malformed("Content-Length is not a number");
   }
   if (head.transferEncodings !== undefined && head.transferEncodings.toLowerCase() !== "chunked") {
-    return malformed("the only Transfer-Encoding taken here is chunked");
+    return malformed("the only Transfer-Encoding accepted is chunked");
   }
   return undefined;
 }
@@ -89,7 +87,7 @@ export function notFound({ path }: RequestHead): Refusal {
   // Some providers take a key as the last part of the path.
   const looksLikeKey = /tg_|[A-Za-z0-9_-]{24,}/.test(path);
   const hint = looksLikeKey ? "; an API key belongs in the header X-API-Key, never in the URL" : "";
-  return refusal("not_found", `There is nothing at this path: JSON-RPC is served at /${hint}`);
+  return refusal("not_found", `Nothing is served at this path: JSON-RPC is at /${hint}`);
 }
 
 /** After these the bytes that are still to come cannot be told from a next request. */
@@ -110,16 +108,17 @@ function checkHead(head: RequestHead, limits: BodyLimits): Refusal | undefined {
     return refusal("unsupported_media_type", "Send the body with the header Content-Type: application/json");
   }
   if (head.contentEncoding !== undefined && head.contentEncoding.toLowerCase() !== "identity") {
-    return refusal("unsupported_media_type", "Send the body as it is: compressed bodies are not taken", {
-      // RFC 7694 section 3: names the codings that would have been taken.
-      headers: { "Accept-Encoding": "identity" },
-    });
+    return refusal(
+      "unsupported_media_type",
+      "Send the body uncompressed: compressed bodies are not accepted",
+      {
+        // RFC 7694 section 3: names the codings that would have been taken.
+        headers: { "Accept-Encoding": "identity" },
+      },
+    );
   }
   if (head.transferEncodings !== undefined && limits.chunkedBodies === "refuse") {
-    return refusal(
-      "invalid_request",
-      "Send the body with Content-Length: bodies in chunks are not taken here",
-    );
+    return refusal("invalid_request", "Send the body with Content-Length: chunked bodies are not accepted");
   }
   if (Number(head.contentLength ?? 0) > limits.bodyBytesMax) return tooLarge(limits);
   return undefined;

@@ -21,7 +21,7 @@ const keyPrefix = "api-key.";
 export function readOffer(head: UpgradeHead): { head: RequestHead; selected: Subprotocol } | Refusal {
   // RFC 6455 section 4.4.
   if (head.webSocketVersion !== "13") {
-    return refusal("invalid_request", "Sec-WebSocket-Version 13 is the only one taken here", {
+    return refusal("invalid_request", "Only Sec-WebSocket-Version 13 is accepted", {
       headers: { "Sec-WebSocket-Version": "13" },
     });
   }

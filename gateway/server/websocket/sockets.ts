@@ -140,12 +140,12 @@ export function createSockets({
   };
 }
 
-const stoppingRefusal = refusal("service_unavailable", "The gateway stops; connect again", {
+const stoppingRefusal = refusal("service_unavailable", "The gateway is stopping; connect again", {
   headers: { "Retry-After": "1" },
 });
 
 function tooManyConnections({ connectionsPerKeyMax }: WebSocketSettings): Refusal {
-  return refusal("rate_limited", `This API key has ${connectionsPerKeyMax} connections, as many as it may`, {
+  return refusal("rate_limited", `This API key has ${connectionsPerKeyMax} connections, its limit`, {
     data: { connectionsPerKeyMax },
     headers: { "Retry-After": "1" },
   });

@@ -50,7 +50,7 @@ t.test("answers of a batch", async (t) => {
       for (const { id, result, error } of answers) {
         if (id % 10 === 9) t.equal(result, "eth_gasPrice");
         else if (error !== undefined)
-          t.match(error, { data: { code: "invalid_request" }, message: /ask this call alone/ });
+          t.match(error, { data: { code: "invalid_request" }, message: /send this call alone/ });
         else t.equal(lengthOf(result), 100 * kibibyte);
       }
       t.equal(await metric(gateway, boundsMet("body")), 80);

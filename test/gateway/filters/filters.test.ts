@@ -288,7 +288,7 @@ t.test("filters", async (t) => {
       const fits = Math.floor((left - frame + 1) / topic);
       const tooLarge = {
         refused: "rate_limited",
-        message: /may take 10000 bytes/,
+        message: /at most 10000 bytes/,
         data: { bytesPerKeyMax: 10_000 },
       };
       t.match(await gateway.call("eth_newFilter", [withTopics(fits + 1, "c")]), tooLarge);

@@ -366,7 +366,7 @@ t.test(
     t.notMatch(of(1), { refused: String });
     t.notMatch(of(1, "k_core", other), { refused: String });
     t.notMatch(of(1, "k_core", other), { refused: String });
-    t.match(of(1, "k_core", other), { refused: "rate_limited", message: /4 subscriptions of logs/ });
+    t.match(of(1, "k_core", other), { refused: "rate_limited", message: /4 log subscriptions/ });
     t.notMatch(of(1, "k_other", other), { refused: String });
     registry.leave(one);
     registry.leave(other);
@@ -446,7 +446,7 @@ t.test("one that leaves while it is told disturbs nobody, and a stop hears nothi
   const send = leaving.subscriber.send;
   leaving.subscriber.send = (message) => {
     send(message);
-    leaving.subscriber.end("tooSlow");
+    leaving.subscriber.end("behind");
   };
   const first = leaving.started("newHeads");
   leaving.started("newHeads");

@@ -49,7 +49,9 @@ t.test("beyond the bounds one validator of five is lost, whatever is tried", asy
   const honest = await gateways[1]?.post(callMany(smallGas), { key: qaKey });
   t.match(honest?.json, { result: [{ trace: [] }] }, "another key does");
   const same = await gateway.post(callMany(deadlyGas), { key: qaKey });
-  t.match(same.json, { error: { message: /A validator failed while it ran this call, so it is refused/ } });
+  t.match(same.json, {
+    error: { message: /A validator failed while it ran this call, so the call is refused/ },
+  });
   t.equal(same.status, 503);
   t.equal(struck.size, 1, "and the same call is refused to everybody");
 
@@ -79,7 +81,7 @@ t.test("none is run on the last two healthy validators, and reads go on", async 
   for (let round = 0; round < 50; round += 1) t.match((await gateway.post(balance)).json, { result: /^0x/ });
   const { status, json } = await gateway.post(callMany(smallGas));
   t.equal(status, 503);
-  t.match(json, { error: { code: -32002, message: /Too few validators are healthy to run traces/ } });
+  t.match(json, { error: { code: -32002, message: /Too few validators are healthy for traces/ } });
   t.same(seen.bodies, []);
   t.equal(struck.size, 0);
   await cluster.validator(0).comeBack();

@@ -28,14 +28,14 @@ t.test("what was mined is traced only where its gas is within the bound", async 
       error: { code: -32602, message: /29936768 gas|at most 2000000/ },
     });
     t.match(await ask(method, [`0x${"cc".repeat(32)}`, ...more]), {
-      error: { message: /only what was mined/ },
+      error: { message: /only mined transactions and blocks/ },
     });
     t.match(await ask(method, ["0x1", ...more]), { error: { message: /a transaction's hash/ } });
   }
   t.match(await ask("trace_block", ["0x1"]), { result: "traced" }, "an empty block");
   t.match(await ask("trace_block", []), { result: "traced" });
   t.match(await ask("trace_block", ["pending"]), { error: { message: /a mined block/ } });
-  t.match(await ask("trace_block", ["0xffff"]), { error: { message: /only what was mined/ } });
+  t.match(await ask("trace_block", ["0xffff"]), { error: { message: /only mined transactions and blocks/ } });
   t.match(await ask("trace_filter", [{ fromBlock: "0x1", toBlock: "0x3" }]), { result: "traced" });
   t.match(await ask("trace_filter", [{ fromBlock: "0x1", toBlock: "pending" }]), {
     error: { message: /a mined block/ },

@@ -28,7 +28,9 @@ t.test("traces go to the trace node and nowhere else, whatever becomes of it", a
   t.equal(node.callsOf("eth_getBalance"), 0, "it gets nothing else");
   t.equal(node.callsOf("trace_callMany"), seen.bodies.length);
 
-  t.match((await gateway.post(deadly)).json, { error: { code: -32002, message: /put to no other/ } });
+  t.match((await gateway.post(deadly)).json, {
+    error: { code: -32002, message: /No other validator is asked/ },
+  });
   t.same([...struck], [3], "a trace that ends it ends nobody else");
   const { status, json } = await gateway.post(small, { key: qaKey });
   t.equal(status, 503);

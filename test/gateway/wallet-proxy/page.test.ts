@@ -136,11 +136,11 @@ async function testPage(browser: Browser): Promise<void> {
     const { page, target } = await show(t, { hasClock: true });
     await isTold(page, "The gateway answers");
     target.answerWith((response) => {
-      const error = { code: -32005, message: "The limit of requests is reached" };
+      const error = { code: -32005, message: "The request limit is reached" };
       response.writeHead(429, { "Retry-After": "30" }).end(JSON.stringify({ jsonrpc: "2.0", id: 1, error }));
     });
     await page.clock.runFor(5000);
-    await isTold(page, "The limit of requests is reached");
+    await isTold(page, "The request limit is reached");
     answerAsChain(target, "0x228d");
     const askedSoFar = target.requests.length;
     await page.clock.runFor(29_000);

@@ -34,7 +34,7 @@ t.test(
       t.match(await check(range(blocksMax), [...permissions]), { paramsText: /0x10/ });
       t.match(await check(range(blocksMax + 1), [...permissions]), {
         refused: "invalid_params",
-        message: new RegExp(`spans ${blocksMax + 1} blocks; this API key may ask for ${blocksMax} at once`),
+        message: new RegExp(`spans ${blocksMax + 1} blocks; this API key may span ${blocksMax} at once`),
         data: { blocksMax },
       });
     }
@@ -145,7 +145,7 @@ t.test("a filter may name a thousand addresses and topics, wherever they stand",
   const values = (count: number) => Array(count).fill(`0x${"11".repeat(20)}`);
   const refused = {
     refused: "invalid_params",
-    message: "A filter takes at most 1000 addresses and topics together",
+    message: "A filter may name at most 1000 addresses and topics together",
     data: { logValuesMax: 1000 },
   };
   for (const place of [

@@ -2,9 +2,9 @@ import type { Cache, CacheOptions } from "../cache/cache.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";
+import { tooMuchGas } from "../traces/too-much-gas.ts";
 import { classifyResponse } from "../upstream/pool/classify-response.ts";
 import { isStreamed, type UpstreamResult } from "../upstream/upstream-result.ts";
-import { tooMuchGas } from "./too-much-gas.ts";
 
 export type CheckTraceGas = (call: CallToForward, options: CacheOptions) => Promise<Refusal | undefined>;
 
@@ -117,12 +117,9 @@ function isHash(value: unknown): value is string {
 }
 
 const notHash = refusal("invalid_params", "The first parameter must be a transaction's hash");
-const notNamed = refusal("invalid_params", "What is traced must be named by number or hash: a mined block");
-const notThere = refusal(
-  "invalid_params",
-  "What is to be traced is not there: only what was mined can be traced",
-);
+const notNamed = refusal("invalid_params", "Name a mined block by its number or hash");
+const notThere = refusal("invalid_params", "Not found: only mined transactions and blocks can be traced");
 const notTold = refusal(
   "upstream_unavailable",
-  "No validator told how much gas this would trace; try again shortly",
+  "The gas of this trace could not be looked up; try again shortly",
 );
