@@ -140,9 +140,12 @@ function serviceSecrets(): NetworkFile[] {
     content: `${text}\n`,
     secret: true,
   });
+  const postgresPassword = password();
   return [
     secret("redis-url", `redis://:${password()}@redis:6379`),
     secret("redis-faucet-url", `redis://:${password()}@redis-faucet:6379`),
+    secret("postgres-password", postgresPassword),
+    secret("postgres-url", `postgres://tollgate:${postgresPassword}@postgres:5432/tollgate`),
     secret("grafana-password", password()),
   ];
 }

@@ -6,6 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runDocker } from "../../scripts/network/docker/run-docker.ts";
+import { findPostgres } from "../../scripts/processes/find-postgres.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
 import { withFileLock } from "./file-lock.ts";
 import type { DockerEnvironment, Prepared } from "./start-docker.ts";
@@ -14,6 +15,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const standIns = join(root, "test", "docker", "stand-ins");
 const image = (name: string) => `tollgate-test/${name}`;
 const inputsLabel = "tollgate.inputs";
+const postgresEntry = "postgres-entrypoint.sh";
 
 /** The variables of docker/compose.yaml that name images. */
 export const imageVariables = {
@@ -22,6 +24,7 @@ export const imageVariables = {
   BASE_IMAGE: image("base"),
   NODE_IMAGE: image("node"),
   REDIS_IMAGE: image("redis"),
+  POSTGRES_IMAGE: image("postgres"),
   PROMETHEUS_IMAGE: image("prometheus"),
   NODE_EXPORTER_IMAGE: image("node-exporter"),
   GRAFANA_IMAGE: image("grafana"),
@@ -81,11 +84,29 @@ async function build({ env, prepared }: { env: DockerEnvironment; prepared: Prep
     ]);
   }
 
+  async function makePostgres(): Promise<void> {
+    const programs = await findPostgres();
+    if ("missing" in programs) throw new Error(programs.missing);
+    const native = join(dirname(programs.postgres), "..");
+    // 60 MB, as above.
+    const inputs = await postgresInputs({ base: prepared.base, native });
+    if ((await labelOf("postgres")) === inputs) return;
+    await cp(native, join(folder, "postgres", "native"), { recursive: true, verbatimSymlinks: true });
+    await cp(join(standIns, postgresEntry), join(folder, "postgres", postgresEntry));
+    const args = ["--label", `${inputsLabel}=${inputs}`];
+    await make("postgres", join(folder, "postgres"), join(standIns, "postgres.Dockerfile"), ...args);
+  }
+
   try {
-    if ((await labelOf("base")) === undefined) await docker("import", prepared.base, image("base"));
+    // prepare.sh gives it another name where it has put something else into it.
+    const base = basename(prepared.base);
+    if ((await labelOf("base")) !== base) {
+      await docker("import", "--change", `LABEL ${inputsLabel}=${base}`, prepared.base, image("base"));
+    }
     const others = ["redis", "prometheus", "node-exporter"];
     await Promise.all([
       makeOurs(),
+      makePostgres(),
       ...others.map((name) => make(name, standIns, join(standIns, `${name}.Dockerfile`))),
     ]);
     await docker("image", "prune", "--force");
@@ -99,6 +120,19 @@ async function nodeInputs({ base, packages }: Prepared): Promise<string> {
   const file = await readFile(join(standIns, "node.Dockerfile"), "utf8");
   const parts = [process.version, await npm("--version"), basename(base), basename(packages), file];
   return createHash("sha256").update(parts.join("\n")).digest("hex");
+}
+
+/** PostgreSQL itself, of the published image's version, is what npm start runs. */
+async function postgresInputs({ base, native }: { base: string; native: string }): Promise<string> {
+  const files = [
+    join(native, "..", "package.json"),
+    join(standIns, "postgres.Dockerfile"),
+    join(standIns, postgresEntry),
+  ];
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  return createHash("sha256")
+    .update([basename(base), ...texts].join("\n"))
+    .digest("hex");
 }
 
 async function npm(...args: string[]): Promise<string> {

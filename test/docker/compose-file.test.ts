@@ -59,12 +59,12 @@ t.test("docker compose config, for every profile", async (t) => {
     const compose = createCompose({ folder, owner: { uid: 1234, gid: 1235 }, env });
     return fileSchema.parse(JSON.parse((await compose.mustRun(["config", "--format", "json"])).join("\n")));
   };
-  const { services, networks } = await read("observability");
+  const { services, networks } = await read("api,observability");
   const all = Object.entries(services);
 
   await t.test("services are there by profile", async (t) => {
     t.same(Object.keys((await read("")).services).sort(), withoutProfile.toSorted());
-    t.same(Object.keys(services).sort(), [...withoutProfile, ...observability].sort());
+    t.same(Object.keys(services).sort(), [...withoutProfile, ...observability, "postgres"].sort());
     const { services: traced } = await read("trace");
     t.same(Object.keys(traced).sort(), [...withoutProfile, "trace-node"].sort());
     t.match(traced["trace-node"]?.networks["validators"], { ipv4_address: "172.28.84.16" });
@@ -102,6 +102,24 @@ t.test("docker compose config, for every profile", async (t) => {
     const host = services["node-exporter"]?.volumes.find(({ target }) => target === "/host");
     t.match(host, { source: "/", bind: { propagation: "rslave" } }, "disks that are mounted later are seen");
   });
+
+  await t.test(
+    "PostgreSQL has a password of its own, and its volume is where its image keeps data",
+    async (t) => {
+      const { environment, volumes, networks } = services["postgres"] ?? {};
+      t.match(environment, {
+        POSTGRES_PASSWORD_FILE: "/run/secrets/postgres-password",
+        POSTGRES_DB: "tollgate",
+      });
+      t.match(environment?.["POSTGRES_INITDB_ARGS"], /--auth=scram-sha-256/);
+      t.ok(volumes?.some(({ type, target }) => type === "volume" && target === "/var/lib/postgresql"));
+      t.same(Object.keys(networks ?? {}), ["services"]);
+      const secret = (name: string) => readFileSync(join(folder, "secrets", name), "utf8").trim();
+      const password = secret("postgres-password");
+      t.match(password, /^[\w-]{32}$/);
+      t.equal(secret("postgres-url"), `postgres://tollgate:${password}@postgres:5432/tollgate`);
+    },
+  );
 
   await t.test("only gateway and faucet publish a port, on loopback", async (t) => {
     const published = all.flatMap(([name, { ports }]) => ports.map((port) => ({ name, ...port })));
@@ -142,7 +160,7 @@ t.test("docker compose config, for every profile", async (t) => {
       Object.entries(services[name]?.depends_on ?? {}).map(
         ([other, { condition }]) => `${other} ${condition}`,
       );
-    for (const name of [...five, "redis", "redis-faucet", "prometheus"]) {
+    for (const name of [...five, "redis", "redis-faucet", "postgres", "prometheus"]) {
       t.same(after(name), ["volumes service_completed_successfully"], name);
     }
     const healthy = (names: string[]) => names.map((name) => `${name} service_healthy`);

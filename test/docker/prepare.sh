@@ -2,7 +2,7 @@
 # Makes what the tests of docker/ need and no package has, as root, once a machine (in ~/.cache/tollgate):
 #
 #   docker-compose  compose v2, from its Go module: Debian's package docker-compose is v1
-#   base.tar        a small Debian with Redis and Prometheus, for images that stand in for those of a registry
+#   base.tar        a small Debian with Redis, Prometheus and psql, for images that stand in for those of a registry
 #   npm/            the packages of package-lock.json, so that docker/Dockerfile's npm install needs no network
 #
 # Asks for docker.io, iptables, debootstrap and prometheus of Debian, any Go, and npm.
@@ -58,10 +58,12 @@ if [ ! -x "$compose" ]; then
   mv "$work/docker-compose" "$compose"
 fi
 
-base=$cache/base-$suite.tar
+# The number grows with what is in it (start-docker.ts names the same).
+base=$cache/base-$suite-2.tar
 if [ ! -e "$base" ]; then
   echo "Making a small Debian for images."
-  debootstrap --variant=minbase --include=redis-server,prometheus,prometheus-node-exporter,wget "$suite" "$work/base" \
+  programs=redis-server,prometheus,prometheus-node-exporter,wget,postgresql-client-15,libnss-wrapper
+  debootstrap --variant=minbase --include="$programs" "$suite" "$work/base" \
     >"$work/debootstrap.log" || { tail -n 20 "$work/debootstrap.log"; exit 1; }
   tar -C "$work/base" --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' --exclude='./var/cache/apt/*' \
     --exclude='./var/lib/apt/lists/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/locale/*' \

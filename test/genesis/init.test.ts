@@ -16,7 +16,7 @@ import { writeNetwork } from "../../genesis/write-network.ts";
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const crashingInit = fileURLToPath(new URL("crashing-init.ts", import.meta.url));
 const now = () => new Date("2026-11-21T10:00:00.000Z");
-const fileCount = 24;
+const fileCount = 26;
 
 async function init(...args: string[]) {
   const out: string[] = [];
@@ -66,6 +66,8 @@ t.test(
         "accounts/faucet.key",
         "accounts/treasury.key",
         "secrets/grafana-password",
+        "secrets/postgres-password",
+        "secrets/postgres-url",
         "secrets/redis-faucet-url",
         "secrets/redis-url",
         ...names.flatMap((name) => [`${name}/config.toml`, `${name}/key`]),
