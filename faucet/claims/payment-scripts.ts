@@ -54,7 +54,7 @@ return 'done'
 `);
 
 /**
- * Nodes do not take the claim's transaction: one that pays nobody is offered at its nonce instead. KEYS leader, claim.
+ * Nodes do not take the claim's transaction: one that pays nobody is broadcast at its nonce instead. KEYS leader, claim.
  * ARGV fence, hash, reason.
  */
 export const giveUpScript = defineScript(`${fenced}
@@ -104,7 +104,7 @@ return 'done'
 `);
 
 /**
- * The chain has lost the block of an ended payment (a dev chain that went back): its bytes are to be offered again.
+ * The chain has lost the block of an ended payment (a dev chain that went back): its bytes are to be broadcast again.
  * KEYS leader, claim, open, paid. ARGV fence, id, nonce.
  */
 export const reopenScript = defineScript(`${fenced}

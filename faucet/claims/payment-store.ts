@@ -122,7 +122,7 @@ export function createPaymentStore({
       return (await redis.exists(faucetPausedKey)) === 1;
     },
 
-    /** The nonce of the next signature; `undefined` until the chain was looked through. */
+    /** The nonce of the next signature; undefined until the backfill from the chain is done. */
     async nonce(): Promise<number | undefined> {
       const text = await redis.get(faucetNonceKey);
       return text === null ? undefined : Number(text);

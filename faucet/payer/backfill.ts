@@ -8,7 +8,7 @@ import type { Round } from "./payer-context.ts";
 const lookedAtMax = 1000;
 
 /**
- * Looks through the wallet's mined transactions from nonce `before` down to `from` and writes those that pay a claim and
+ * Reads the wallet's mined transactions from nonce `before` down to `from` and writes those that pay a claim and
  * that Redis does not know into Redis, so that they count in the limits and are never paid again. Ends early at
  * transactions older than the limits' window. `complete: false` where the node could not tell all of them.
  */

@@ -3,9 +3,10 @@ import type { Round } from "./payer-context.ts";
 
 /**
  * Gives up the claim whose nonce is the next one on the chain, where nodes have refused its transaction for
- * `giveUpAfterMs`, in new blocks too, although the wallet has the funds and the base fee is within its price. Its bytes are out, so that its nonce may not go to another claim,
- * and it may still be mined: a transaction that pays nobody is offered at the nonce instead, and which of the two is
- * mined there decides whether the claim ends as confirmed or as refused.
+ * `giveUpAfterMs`, in new blocks too, although the wallet has the funds and the base fee is within its price.
+ *
+ * The bytes are out and may still be mined, so no other claim may have the nonce. A transaction that pays nobody is
+ * broadcast at the nonce instead. Which of the two is mined decides whether the claim ends as confirmed or as refused.
  */
 export async function giveUpRefused(
   round: Round,
@@ -23,6 +24,6 @@ export async function giveUpRefused(
   if (!(await store.giveUp(fence, claim, { reason: "The network does not take the transaction" }))) return;
   logger.error(
     { claim: claim.id, txHash: claim.txHash, nonce: claim.nonce },
-    "a payment is refused by the node all the time; it is given up, and its nonce filled with nothing",
+    "the node keeps refusing a payment; it is given up, and its nonce is filled with a transaction that pays nobody",
   );
 }

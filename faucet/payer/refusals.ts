@@ -6,21 +6,21 @@ type Moment = Pick<Round, "now"> & {
   snapshot: Pick<Round["snapshot"], "height" | "baseFeeWei">;
   wallet: Pick<Round["wallet"], "maxFeePerGasWei">;
 };
-type Offered = Pick<SignedClaim, "txHash">;
+type Broadcast = Pick<SignedClaim, "txHash">;
 
-/** New blocks that a refusal has to outlast: one can come in the moment in which a network goes on. */
+/** A refusal has to outlast so many new blocks: a network that resumes may refuse once more. */
 const blocksMin = 2;
 
 /**
- * What nodes say against transactions, by hash. A refusal counts as long as each later answer is one too; an answer that
- * says nothing about the transaction (an outage, a stall) begins it anew, since a node that was away may think otherwise.
+ * Why nodes refuse transactions, by hash. A refusal lasts as long as each later answer is a refusal too. An answer that says
+ * nothing about the transaction (an outage, a stall) restarts its time, since a node that was away may decide otherwise.
  */
 export function createRefusals() {
   const refusals = new Map<string, { why: string; sinceMs: number; sinceHeight: number; height: number }>();
 
   return {
     /** `isNews`: the node gives another reason than before. */
-    note({ now, snapshot, wallet }: Moment, { txHash }: Offered, why: string): { isNews: boolean } {
+    note({ now, snapshot, wallet }: Moment, { txHash }: Broadcast, why: string): { isNews: boolean } {
       const { height, baseFeeWei } = snapshot;
       const before = refusals.get(txHash);
       // A base fee above the price refuses everything, and passes.
@@ -32,7 +32,7 @@ export function createRefusals() {
       return { isNews: before?.why !== why };
     },
 
-    forget: ({ txHash }: Offered) => void refusals.delete(txHash),
+    forget: ({ txHash }: Broadcast) => void refusals.delete(txHash),
 
     /** Keeps those of these transactions only. */
     keep(hashes: ReadonlySet<string>): void {
@@ -43,7 +43,7 @@ export function createRefusals() {
     first: (): string | undefined => refusals.values().next().value?.why,
 
     /** For how long nodes have refused it, over and over, while the chain made blocks; 0 where they do not. */
-    refusedForMs({ now }: Pick<Moment, "now">, { txHash }: Offered): number {
+    refusedForMs({ now }: Pick<Moment, "now">, { txHash }: Broadcast): number {
       const refused = refusals.get(txHash);
       if (refused === undefined || refused.height < refused.sinceHeight + blocksMin) return 0;
       return now() - refused.sinceMs;

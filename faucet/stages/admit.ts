@@ -38,7 +38,11 @@ export async function admit({
     case "paused":
       return refuse("service_unavailable", "The faucet is paused by the people who run it", longRetryMs);
     case "starting":
-      return refuse("service_unavailable", "The faucet looks through the chain first", shortRetryMs);
+      return refuse(
+        "service_unavailable",
+        "The faucet reads its earlier payments from the chain first",
+        shortRetryMs,
+      );
     case "full":
       return refuse("service_unavailable", "Too many claims wait already", shortRetryMs);
     case "empty":

@@ -102,10 +102,10 @@ t.test("a transaction from outside that waits in the pool is not replaced by a p
   ]);
 });
 
-t.test("Known transaction: the same bytes are offered again and again, and paid once", async (t) => {
+t.test("Known transaction: the same bytes are broadcast again and again, and paid once", async (t) => {
   const { cluster, validator, claim, reaches, paid, faucet } = await startRig(t);
   const id = await claim();
-  await eventually("offered again", () => validator.callsOf("eth_sendRawTransaction") >= 4);
+  await eventually("broadcast again", () => validator.callsOf("eth_sendRawTransaction") >= 4);
   const sent = validator.calls.bodies.filter((body) => body.includes("eth_sendRawTransaction"));
   t.equal(new Set(sent.map((body) => JSON.parse(body).params[0])).size, 1, "always the same bytes");
   t.notOk(
@@ -127,7 +127,7 @@ t.test(
         if (point === "after send" && isCut) throw new Error("cut short after the send");
       },
     });
-    // The receipt is held back, so that the bytes are offered once more after they were mined.
+    // The receipt is held back, so that the bytes are broadcast once more after they were mined.
     validator.answer("eth_getTransactionReceipt", { result: "null" });
     const id = await claim();
     await eventually("sent", () => validator.callsOf("eth_sendRawTransaction") >= 1);
@@ -135,7 +135,7 @@ t.test(
     await cluster.mine();
     isCut = false;
     const before = validator.callsOf("eth_sendRawTransaction");
-    await eventually("offered again", () => validator.callsOf("eth_sendRawTransaction") > before + 1);
+    await eventually("broadcast again", () => validator.callsOf("eth_sendRawTransaction") > before + 1);
     await validator.heal();
     await reaches(id, "confirmed");
     await cluster.mine(2);

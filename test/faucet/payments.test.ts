@@ -115,7 +115,7 @@ t.test("a Redis that has lost a signature only: the payment on the chain ends it
   );
 });
 
-t.test("a dev chain that goes back behind a payment: the same bytes are offered again", async (t) => {
+t.test("a dev chain that goes back behind a payment: the same bytes are broadcast again", async (t) => {
   const { anvil, addresses, start, paid } = await startRig(t);
   const faucet = await start();
   const snapshot = await anvil.rpc("evm_snapshot");
@@ -149,7 +149,7 @@ t.test("a recipient that reverts: the claim ends with a reason, and its limits a
   }
 
   await client.flushall();
-  await eventually("looked through", async () => (await client.exists("{faucet}:nonce")) === 1);
+  await eventually("the backfill is done", async () => (await client.exists("{faucet}:nonce")) === 1);
   t.match(await faucet.get(`/claims/${id}`), { status: 404 }, "a lost Redis does not make it a payment");
 });
 

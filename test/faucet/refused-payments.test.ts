@@ -60,7 +60,7 @@ async function startRig(
   };
 }
 
-t.test("a refusal that passes: the same bytes are offered again, and paid", async (t) => {
+t.test("a refusal that passes: the same bytes are broadcast again, and paid", async (t) => {
   const { faucet, first, rig, claim, view, isRefused, paid } = await startRig(t, { giveUpAfterMs: 60_000 });
   const id = await claim(first);
   await eventually("refused", isRefused);
@@ -111,7 +111,7 @@ t.test("a payment that was given up, and mined after all: its claim is confirmed
   t.same(await paid(), [{ to: first.toLowerCase(), nonce: 0, claimId: id }]);
 });
 
-t.test("what is offered instead of a payment outbids it in a pool that holds it after all", async (t) => {
+t.test("what is broadcast instead of a payment outbids it in a pool that holds it after all", async (t) => {
   const { anvil, client, faucet, first, rig, claim, isGivenUp, paid } = await startRig(t, {
     giveUpAfterMs: 500,
   });
@@ -150,16 +150,16 @@ t.test("outages, stalls and what a gateway says in a node's place are no refusal
     "connection lost",
   ];
   const left = [...answers, ...answers];
-  let offers = 0;
+  let broadcasts = 0;
   rig.payment = () => {
-    offers += 1;
+    broadcasts += 1;
     return left.shift() ?? "taken";
   };
   const id = await claim(first);
   await eventually("signed", async () => (await view(id)).txHash !== null);
   const { txHash } = await view(id);
   t.match(await faucet.ended(id), { status: "confirmed", txHash });
-  t.equal(offers, 2 * answers.length + 1);
+  t.equal(broadcasts, 2 * answers.length + 1);
   t.notOk(isGivenUp());
   t.notOk(faucet.logLines.some((line) => line.includes("the node refuses a payment")));
   t.same(await paid(), [{ to: first.toLowerCase(), nonce: 0, claimId: id }]);
@@ -177,18 +177,18 @@ t.test("a base fee above the price: payments wait and say why, and are paid when
   const underpriced: Verdict = {
     error: { code: -32003, message: "max fee per gas less than block base fee" },
   };
-  let offers = 0;
+  let broadcasts = 0;
   rig.payment = () => {
-    offers += 1;
+    broadcasts += 1;
     return underpriced;
   };
   const id = await claim(first);
-  await eventually("offered", () => offers > 0);
+  await eventually("broadcast", () => broadcasts > 0);
   const { txHash } = await view(id);
   for (let block = 0; block < 5; block += 1) {
     await mineAt(5_000_000_000n);
-    const before = offers;
-    if (block % 2 === 0) await eventually("offered again", () => offers > before);
+    const before = broadcasts;
+    if (block % 2 === 0) await eventually("broadcast again", () => broadcasts > before);
   }
   await eventually("said", async () => (await opsStatus()).includes("base fee is above"));
   t.match(JSON.parse((await faucet.get("/status")).text), { paymentsWait: /base fee is above/ });

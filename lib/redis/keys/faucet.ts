@@ -15,7 +15,7 @@
  * Hash of one claim: `id`, `address` (EIP-55), `amountWei`, `status` (received, signed, broadcast, confirmed, refused),
  * `createdAtMs`, `scope` (the limit that it counts in beside its address: `client:<address>` or `team:<name>`),
  * `recipientChecked` (1 once the address was seen to hold no code); from signing on `nonce`, `raw` (the signed
- * transaction) and `txHash`; `givenUp` (why another transaction is offered at its nonce); at its end `endedAtMs`,
+ * transaction) and `txHash`; `givenUp` (why another transaction is broadcast at its nonce); at its end `endedAtMs`,
  * `blockNumber`, `reason`. Lifetime: `recordsKeptMs` after its end.
  */
 export function faucetClaimKey(id: string): string {
@@ -36,7 +36,7 @@ export const faucetOpenKey = "{faucet}:open";
 /** Sorted set of the ids of the last ended payments, by nonce, for a dev chain that goes back. Bounded in number. */
 export const faucetPaidKey = "{faucet}:paid";
 
-/** Integer: the nonce of the next signature. Absent: the chain was not looked through yet, and no claim is taken. */
+/** Integer: the nonce of the next signature. Absent: the backfill is not done yet, and no claim is taken. */
 export const faucetNonceKey = "{faucet}:nonce";
 
 /** Hash `genesisHash`, `wallet`: what nonce and claims belong to. */
