@@ -36,6 +36,9 @@ type KeyQueue = {
   next: KeyQueue | undefined;
 };
 
+/** Bounds of one request. `isMixed` false: it holds calls of one key, also where keys may share one. */
+export type TakeLimits = { callsMax: number; paramsBytesMax: number; isMixed?: boolean };
+
 /** Places before `at` that are kept, so that they are not cut off one by one. */
 const gonePlacesMax = 512;
 
@@ -44,7 +47,7 @@ const gonePlacesMax = 512;
  * however many keys there are. Keys are told apart only where more waits than goes into one request: what comes and goes
  * in one turn of the event loop is handed over as it came.
  */
-export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns) {
+export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }: Turns) {
   let fresh: UpstreamCall[] = [];
   const queues = new Map<string | undefined, KeyQueue>();
   /** Those with something waiting, in the order of their turns. */
@@ -109,7 +112,7 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
     queue.at = 0;
   }
 
-  function takeByTurns(limits: { callsMax: number; paramsBytesMax: number }): UpstreamCall[] {
+  function takeByTurns(limits: TakeLimits, isMixed: boolean): UpstreamCall[] {
     const taken: UpstreamCall[] = [];
     let { callsMax } = limits;
     let bytes = 0;
@@ -139,7 +142,7 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
   }
 
   /** Whether what has come is one request: it is short enough, and where keys do not share arrays it is of one key. */
-  function isOneRequest(callsMax: number): boolean {
+  function isOneRequest(callsMax: number, isMixed: boolean): boolean {
     if (fresh.length > callsMax) return false;
     const [call] = fresh;
     if (call === undefined) return true;
@@ -171,14 +174,15 @@ export function createFairQueue({ perTurn, costOf, isMixed, callsMaxOf }: Turns)
     /** How many wait. */
     count: () => fresh.length + backlog,
     /** What goes into the next request; at least one call where one waits. */
-    take(limits: { callsMax: number; paramsBytesMax: number }): UpstreamCall[] {
-      if (backlog === 0 && isOneRequest(limits.callsMax)) {
+    take(limits: TakeLimits): UpstreamCall[] {
+      const isMixed = mayMix && limits.isMixed !== false;
+      if (backlog === 0 && isOneRequest(limits.callsMax, isMixed)) {
         const { taken, rest } = takeArray(fresh, limits);
         fresh = rest;
         return taken;
       }
       spread();
-      return takeByTurns(limits);
+      return takeByTurns(limits, isMixed);
     },
     /** Takes out everything. */
     drain,

@@ -18,6 +18,8 @@ export type Lane = {
   readonly fresh: FairQueue;
   /** Asked before, in vain or too slowly: each for a validator that it was not yet asked of. */
   again: UpstreamCall[];
+  /** The last request was of retried calls. */
+  wasAgain: boolean;
   /** How many stand in all members' `directed`. */
   directed: number;
   /** Of all validators. */
@@ -40,6 +42,7 @@ export function createLanes(settings: PoolSettings): Lane[] {
       turns,
       fresh: createFairQueue(turns),
       again: [],
+      wasAgain: false,
       directed: 0,
       latency: createLatency(),
       quickAnswerAtMs: Number.NEGATIVE_INFINITY,

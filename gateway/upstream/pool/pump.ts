@@ -1,4 +1,5 @@
 import type { Choose } from "./choose.ts";
+import type { TakeLimits } from "./fair-queue.ts";
 import type { FinishCall } from "./finish-call.ts";
 import type { Lane } from "./lanes.ts";
 import type { PoolSettings } from "./pool-settings.ts";
@@ -25,11 +26,15 @@ export function createPump({
   finish: FinishCall;
   settings: PoolSettings;
 }) {
-  function limitsFor(lane: Lane, validator: Validator): { callsMax: number; paramsBytesMax: number } {
+  function limitsFor(lane: Lane, validator: Validator, isMixed = true): TakeLimits {
     const { paramsBytesMax } = settings.arrays;
     const isHalfOpen = validator.health.state() !== "closed";
     const callsMax = isLastPlace(lane, validator) ? 1 : lane.callsMax;
-    return { callsMax: isHalfOpen ? Math.min(halfOpenCallsMax, callsMax) : callsMax, paramsBytesMax };
+    return {
+      callsMax: isHalfOpen ? Math.min(halfOpenCallsMax, callsMax) : callsMax,
+      paramsBytesMax,
+      isMixed,
+    };
   }
 
   /**
@@ -60,8 +65,7 @@ export function createPump({
 
   /** Sends each retried call to a validator that has not had it, together with later ones that may go there too. */
   function pumpAgain(lane: Lane): void {
-    const calls: (UpstreamCall | undefined)[] =
-      lane.again.length > keptBeforeRest ? byTurns(lane.again) : lane.again;
+    const calls: (UpstreamCall | undefined)[] = byTurns(lane.again);
     lane.again = [];
     let kept = 0;
     for (let index = 0; index < calls.length; index += 1) {
@@ -80,13 +84,18 @@ export function createPump({
         call.isWaiting = false;
         // Another request that holds it may still be answered.
         if (call.inFlight === 0) finish(call, call.fallback ?? "unavailable");
-      } else sendRequest(takeCompanions(calls, index, companionsFor(call, lane, validator)), lane, validator);
+      } else {
+        lane.wasAgain = true;
+        sendRequest(takeCompanions(calls, index, companionsFor(call, lane, validator)), lane, validator);
+      }
     }
   }
 
   function companionsFor(call: UpstreamCall, lane: Lane, validator: Validator) {
-    const { isMixed, callsMaxOf } = lane.turns;
+    const { callsMaxOf } = lane.turns;
     const { callsMax, paramsBytesMax } = limitsFor(lane, validator);
+    // Calls of an array that failed no longer share one with other keys: the culprit holds up its own key only.
+    const isMixed = lane.turns.isMixed && !call.mayRepeat;
     return { callsMax: Math.min(callsMax, callsMaxOf(call)), paramsBytesMax, isMixed, bit: validator.bit };
   }
 
@@ -101,19 +110,30 @@ export function createPump({
     return choose(lane.index, 0);
   }
 
+  /** Sends one request of new calls. False where none can be sent now. */
+  function pumpFresh(lane: Lane): boolean {
+    const validator = choose(lane.index, 0);
+    if (validator === "busy") return false;
+    if (validator === "none") {
+      for (const call of lane.fresh.drain()) finish(call, "unavailable");
+      return false;
+    }
+    const validatorLane = validator.lanes[lane.index];
+    if (validatorLane !== undefined) validatorLane.wasDirected = false;
+    lane.wasAgain = false;
+    // While retries wait, some key's calls are slow or spoil arrays: other keys share none with them.
+    const isMixed = lane.again.length === 0;
+    sendRequest(lane.fresh.take(limitsFor(lane, validator, isMixed)), lane, validator);
+    return true;
+  }
+
   return function pump(lane: Lane): void {
     if (lane.directed > 0) for (const validator of validators) pumpDirected(lane, validator);
-    if (lane.again.length > 0) pumpAgain(lane);
-    while (lane.fresh.count() > 0) {
-      const validator = choose(lane.index, 0);
-      if (validator === "busy") return;
-      if (validator === "none") {
-        for (const call of lane.fresh.drain()) finish(call, "unavailable");
-        return;
-      }
-      const validatorLane = validator.lanes[lane.index];
-      if (validatorLane !== undefined) validatorLane.wasDirected = false;
-      sendRequest(lane.fresh.take(limitsFor(lane, validator)), lane, validator);
+    if (lane.again.length > 0) {
+      // Retried calls go first, but by turns with new ones: one key's retries must not hold up another key's calls.
+      if (lane.wasAgain && lane.fresh.count() > 0) pumpFresh(lane);
+      pumpAgain(lane);
     }
+    while (lane.fresh.count() > 0 && pumpFresh(lane));
   };
 }

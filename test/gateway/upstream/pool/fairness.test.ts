@@ -1,6 +1,7 @@
 import t from "tap";
-import { startStubValidator } from "../../../fakes/stub-validator.ts";
+import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
 
 const callMs = 110;
@@ -183,3 +184,32 @@ t.test("a key's long answers go alone and in turn, so that another's short ones 
   );
   t.ok(stub.bodies.length < 10, `${stub.bodies.length} requests for 10 calls`);
 });
+
+t.test(
+  "one key's slow calls, retried again and again, do not keep another's from the validators",
+  async (t) => {
+    let requests = 0;
+    const answer: StubAnswer = async (body, response, request) => {
+      const { calls } = callsOf(body);
+      const heavy = calls.filter(({ params }) => params[0] === "heavy").length;
+      requests += 1;
+      // One after the other, as a validator with one thread runs them. An array of them is late, and so are its halves.
+      await new Promise((resolve) => setTimeout(resolve, heavy * 40));
+      return echo(body, response, request);
+    };
+    const stubs = await Promise.all([1, 2, 3].map(() => startStubValidator(t, { answer })));
+    const { ask } = startPool(
+      t,
+      stubs.map(({ url }) => url),
+      { settings: { connections: { light: 1 }, arrays: { splitAfterMs: 200 } } },
+    );
+    const stop = flood(400, () => ask("web3_sha3", ["heavy"], { group: "heavy" }));
+    await waitFor("arrays were late and are retried", () => requests > 5);
+    for (let round = 0; round < 4; round += 1) {
+      const before = requests;
+      t.match(await ask("web3_sha3", ["quiet"], { group: "quiet" }), /quiet/);
+      t.ok(requests - before <= 24, `${requests - before} requests went before it`);
+    }
+    void stop();
+  },
+);
