@@ -1,6 +1,6 @@
 import { readBloom } from "../logs/log-bloom.ts";
 import type { AskChain } from "../subscriptions/ask-chain.ts";
-import type { NewHead } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/publish-heads.ts";
 import { readHash } from "../upstream/head/read-header.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 

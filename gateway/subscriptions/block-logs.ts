@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Log, readBlockLogs } from "../logs/read-logs.ts";
-import type { NewHead } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/publish-heads.ts";
 import type { AskChain } from "./ask-chain.ts";
 
 export type BlockLogs = {

@@ -5,7 +5,7 @@ import { readBloom } from "../logs/log-bloom.ts";
 import { countValues } from "../logs/log-criteria.ts";
 import { createLogIndex } from "../logs/log-index.ts";
 import type { Log } from "../logs/read-logs.ts";
-import type { NewHead } from "../upstream/head/head-tracker.ts";
+import type { NewHead } from "../upstream/head/publish-heads.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AskChain } from "./ask-chain.ts";
 import { createBlockLogs } from "./block-logs.ts";

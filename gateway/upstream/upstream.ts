@@ -7,7 +7,6 @@ import { createRunTraces } from "../traces/run-traces.ts";
 import { registerTraceMetrics } from "../traces/trace-metrics.ts";
 import { createTraceNodes } from "../traces/trace-nodes.ts";
 import type { TraceSlots } from "../traces/trace-slots.ts";
-import { differencesIn } from "./differences-in.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
@@ -18,22 +17,23 @@ import {
   type UpstreamResult,
   type WholeAnswer,
 } from "./upstream-result.ts";
+import { problemsOf, upstreamStatus } from "./upstream-status.ts";
 import { createValidatorPool } from "./validator-pool.ts";
 
 export type Upstream = {
   /**
-   * Has a validator answer one call, within the method's time. An answer
-   * that knows a later block than the announced one waits a moment for that. Never throws. With `mayStream` a long
-   * answer comes as a stream, which has to be started or aborted.
+   * Has a validator answer one call, within the method's time. An answer that knows a later block than the announced one
+   * waits a moment for that. Never throws. With `mayStream` a long answer comes as a stream, which has to be started or
+   * aborted.
    */
   ask(call: CallToForward, options: CallOptions): Promise<UpstreamResult>;
-  /** The same for the many: `settle` is called once, perhaps before this returns, and must not throw. */
+  /** Does the same without a promise, for the hot path. */
   submit(call: CallToForward, options: CallOptions, settle: Settle): void;
-  /** The announced head, ready to be put into calls and answers; undefined while no validator tells one. */
+  /** The announced head, ready for calls and answers; undefined while there is none. */
   head(): AnnouncedHead | undefined;
-  /** Resolves when a number a little above the head is announced, or when waiting for it is over. */
+  /** Resolves when a number a little above the head is announced, or when the time for that is over. */
   reach(number: number): Promise<void>;
-  /** Number of the announced head; undefined while no validator tells one. */
+  /** Number of the announced head; undefined while there is none. */
   headNumber(): bigint | undefined;
   /** Each announced block, and the beginning of another chain: see `HeadTracker`. */
   onHead: HeadTracker["onHead"];
@@ -46,7 +46,7 @@ export type Upstream = {
   whyNoneCounts(): string | undefined;
   /** The chain and each validator, for `/status`. */
   status(): object;
-  /** Answers everything that waits with "unavailable", and asks nothing any more. */
+  /** Settles all calls as unavailable and takes none in any more. */
   giveUp(): void;
   stop(): Promise<void>;
 };
@@ -60,7 +60,7 @@ export type AnnouncedHead = {
   blockNumber: WholeAnswer;
 };
 
-/** The validators behind one door: the head says which of them count, the pool asks them. */
+/** The validators as one: the head says which of them count, the pool sends them calls. */
 export function createUpstream({
   config,
   deadly,
@@ -115,14 +115,15 @@ export function createUpstream({
     pool: tracePool,
     slots,
     deadly,
-    // Nodes that do nothing else need not be spared.
+    // Trace nodes do nothing else, so none has to be spared.
     settings: traceNodes === undefined ? config.traces : { ...config.traces, sparedMin: 0 },
     nodesInAll: traceNodes?.count ?? named.length,
     monotonicMs,
   });
-  // The last one is never taken out, so that it is silence that tells.
+  // The last node is never ejected, so only its silence tells.
   const healthyNodes = () => (tracePool.isAnswering() ? tracePool.healthy().length : 0);
   registerTraceMetrics({ registry, deadly, traces, healthyNodes });
+  const parts = { head, pool, traces, traceNodes, healthyNodes, deadly };
   let announced: AnnouncedHead | undefined;
   head.onHead(({ number, numberHex }) => {
     const numberText = `"${numberHex}"`;
@@ -154,47 +155,9 @@ export function createUpstream({
     async waitForHead(timeoutMs) {
       await head.waitFor(0n, timeoutMs);
     },
-    problems() {
-      const noneCounts = head.whyNoneCounts();
-      if (noneCounts !== undefined) return [`no validator counts: ${noneCounts}`];
-      const differences = differencesIn(head.differences());
-      const isSilent = !pool.isAnswering() || head.announced() === undefined || head.answering() === 0;
-      if (isSilent) return ["no validator answers", ...differences];
-      const isTraceless = traceNodes !== undefined && healthyNodes() === 0;
-      return [
-        ...(isTraceless ? ["no trace node answers: traces are refused"] : []),
-        ...(head.isStalled() ? ["the chain is stalled: no validator has a new block"] : []),
-        ...differences,
-      ];
-    },
+    problems: () => problemsOf(parts),
     whyNoneCounts: head.whyNoneCounts,
-    status() {
-      const announced = head.announced();
-      const { validators, lanes } = pool.status();
-      const places = new Map(head.status().map((place) => [place.label, place]));
-      return {
-        chain: {
-          head: announced === undefined ? null : { number: Number(announced.number), hash: announced.hash },
-          stalled: head.isStalled(),
-          secondsSinceBlock: Math.round(head.headAgeMs() / 1000),
-          answering: head.answering(),
-          epoch: head.epoch(),
-          waiting: head.differences().waiting.map(({ number, hash, having }) => ({
-            number: Number(number),
-            hash,
-            validators: having,
-          })),
-        },
-        lanes,
-        traces: {
-          ...traces.stats(),
-          deadlyCalls: deadly.stats(),
-          problem: traces.problem() ?? null,
-          nodes: traceNodes?.status() ?? "validators",
-        },
-        validators: validators.map((validator) => ({ ...places.get(validator.label), ...validator })),
-      };
-    },
+    status: () => upstreamStatus(parts),
     giveUp() {
       traces.stop();
       pool.settleAll();

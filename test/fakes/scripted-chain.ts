@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { keccak256 } from "ethers";
 import type { AskChain } from "../../gateway/subscriptions/ask-chain.ts";
-import type { NewHead } from "../../gateway/upstream/head/head-tracker.ts";
+import type { NewHead } from "../../gateway/upstream/head/publish-heads.ts";
 
 export type ToldLog = { address: string; topics: string[] };
 export type ToldChain = ReturnType<typeof createToldChain>;

@@ -1,30 +1,26 @@
 import type { Logger } from "pino";
-import type { HeadEvent } from "./announce-heads.ts";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
 import { createHeadState, type HeadUpdate, type Lookup, type WaitingHead } from "./head-state.ts";
+import { createHeadPublisher, type Epoch, type Head, type NewHead } from "./publish-heads.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
-import type { Header } from "./read-header.ts";
 import { isOurs, type Outside } from "./validator.ts";
 import { createValidatorFeed, type ValidatorFeed } from "./validator-feed.ts";
-import { createWaiters } from "./waiters.ts";
 import { whyNoneCounts } from "./why-none-counts.ts";
 import { wsAddresses } from "./ws-addresses.ts";
 
 export type HeadTracker = {
-  /** The announced head; undefined until a validator of ours has told a block. Never lower than before in an epoch. */
+  /** The announced head; undefined until a validator of ours reports a block. It never falls within an epoch. */
   announced(): Head | undefined;
-  /** The result of `eth_blockNumber` as JSON text. */
-  blockNumberAnswer(): string | undefined;
-  /** It is of our chain, answers, and has the announced block. */
+  /** The validator is of our chain, answers, and has the announced block. */
   isEligible(label: string): boolean;
-  /** The latest block it told, where it is of our chain. */
+  /** The validator's latest block, where it is of our chain. */
   heightOf(label: string): bigint | undefined;
-  /** When it last closed the connection that its head comes over (monotonic): its process may have ended. */
+  /** When the validator last closed the connection for its heads (monotonic): its process may have ended. */
   connectionLostAtMs(label: string): number | undefined;
   /** True once `number` is announced; false after `timeoutMs`, at the end of the epoch, and with too many waiting. */
   waitFor(number: bigint, timeoutMs: number): Promise<boolean>;
-  /** Somebody knows of a later block: the validators are asked for it now and not at their next turn. */
+  /** A later block is known of: asks the validators for it now and not at their next turn. */
   lookSoon(): void;
   /** No block was announced for long, whether validators answer or not. */
   isStalled(): boolean;
@@ -38,22 +34,15 @@ export type HeadTracker = {
   whyNoneCounts(): string | undefined;
   epoch(): Epoch;
   /**
-   * Tells each announced block once, in order, within an epoch without gaps but for `skipped`. Called at once where the
-   * block is announced, so it must not block. Returns what ends it.
+   * Calls the listener once for each announced block, in order, within an epoch without gaps except for `skipped`. It is
+   * called where the block is announced, so it must not block. Returns the function that ends it.
    */
   onHead(listener: (head: NewHead) => void): () => void;
-  /** Tells that another chain begins, before its first head: what was remembered of the old one is wrong. */
+  /** Calls the listener when another chain begins, before its first head: nothing of the old chain is true any more. */
   onEpoch(listener: (reason: string) => void): () => void;
   status(): ValidatorHeadStatus[];
   stop(): Promise<void>;
 };
-
-/** `block` is the block object as the validator wrote it to `newHeads` or with transaction hashes; read-only. */
-export type Head = Header & { numberHex: string };
-/** `skipped` counts blocks between the one told before and this one that were too many to fetch. */
-export type NewHead = Head & { epoch: number; skipped: bigint };
-/** `startedAt` in wall milliseconds; `genesisHash` undefined until it is decided. */
-export type Epoch = { number: number; genesisHash: string | undefined; startedAt: number };
 
 /**
  * The gateway's clock: follows the heads of all validators and announces one number for everybody. `chainId` and, where
@@ -85,68 +74,27 @@ export function createHeadTracker({
   const labels = validators.map(({ label }) => label);
   const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
   const log = createHeadLog({ logger, failuresMax: limits.failuresMax });
-  const waiters = createWaiters(limits);
-  const headListeners = new Set<(head: NewHead) => void>();
-  const epochListeners = new Set<(reason: string) => void>();
+  const publisher = createHeadPublisher({ log, logger, limits, genesisHash: state.genesisHash, now });
   const lastHeadAt = new Map<string, { hash: string; atMs: number }>();
-  let head: Head | undefined;
-  let epochNumber = 1;
-  let epochStartedAt = now();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
+  /** Carries out what follows from a report. */
   function follow({ events, lookups, lookAgainAtMs }: HeadUpdate): void {
     if (stopped) return;
-    for (const event of events) tell(event);
+    for (const event of events) publisher.publish(event);
     for (const label of labels) note(label);
     log.stalled({
       isStalled: state.isStalled(monotonicMs()),
-      number: head?.number,
+      number: publisher.head()?.number,
       answering: state.answering(monotonicMs()),
     });
-    for (const lookup of lookups) void ask(lookup);
+    for (const lookup of lookups) void lookUp(lookup);
     clearTimeout(timer);
     if (lookAgainAtMs === undefined) return;
     // Rounded up: a timer may fire within the millisecond before its time.
     const delayMs = Math.min(Math.max(Math.ceil(lookAgainAtMs - monotonicMs()), 1), 60_000);
     timer = setTimeout(() => follow(state.settle(monotonicMs())), delayMs).unref();
-  }
-
-  function tell(event: HeadEvent): void {
-    if (event.kind === "genesis") {
-      log.genesis(event.hash);
-      return;
-    }
-    if (event.kind === "epoch") {
-      epochNumber += 1;
-      epochStartedAt = now();
-      log.epoch({
-        reason: event.reason,
-        epoch: epochNumber,
-        genesisHash: state.genesisHash(),
-        last: head?.number,
-      });
-      head = undefined;
-      waiters.dismiss();
-      for (const listener of epochListeners) guard(() => listener(event.reason));
-      return;
-    }
-    const { header, skipped } = event;
-    log.head({ header, skipped, isFirst: head === undefined });
-    const announced: Head = { ...header, numberHex: `0x${header.number.toString(16)}` };
-    head = announced;
-    for (const listener of headListeners)
-      guard(() => listener({ ...announced, epoch: epochNumber, skipped }));
-    waiters.announced(header.number);
-  }
-
-  /** One listener's fault is not another's. */
-  function guard(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      logger.error({ err: error }, "a listener to heads failed");
-    }
   }
 
   function note(label: string): void {
@@ -158,7 +106,7 @@ export function createHeadTracker({
       lastHeadAt.set(label, { hash, atMs: now() });
   }
 
-  async function ask(lookup: Lookup): Promise<void> {
+  async function lookUp(lookup: Lookup): Promise<void> {
     const feed = feeds.get(lookup.label);
     if (feed === undefined) return;
     if (lookup.kind === "probe") return feed.probeSoon();
@@ -192,21 +140,17 @@ export function createHeadTracker({
   }
 
   return {
-    announced: () => head,
-    blockNumberAnswer: () => (head === undefined ? undefined : `"${head.numberHex}"`),
+    announced: publisher.head,
     isEligible: state.isEligible,
     heightOf(label) {
       const validator = state.validator(label);
       if (validator === undefined || !isOurs(validator)) return undefined;
-      // Who stands outside is not asked at all, as long as there is one that does not.
+      // A validator that stands outside gets no calls at all, as long as another one does not.
       const isPassedOver = validator.outside !== undefined && labels.some(state.isEligible);
       return isPassedOver ? undefined : validator.tip?.header.number;
     },
     connectionLostAtMs: (label) => feeds.get(label)?.connectionLostAtMs(),
-    waitFor: (number, timeoutMs) =>
-      head !== undefined && head.number >= number
-        ? Promise.resolve(true)
-        : waiters.wait(number, stopped ? 0 : timeoutMs),
+    waitFor: publisher.waitFor,
     lookSoon() {
       for (const feed of feeds.values()) feed.probeSoon();
     },
@@ -221,22 +165,16 @@ export function createHeadTracker({
       waiting: state.waiting(monotonicMs()),
     }),
     whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.validator(label) ?? [])),
-    epoch: () => ({ number: epochNumber, genesisHash: state.genesisHash(), startedAt: epochStartedAt }),
-    onHead(listener) {
-      headListeners.add(listener);
-      return () => headListeners.delete(listener);
-    },
-    onEpoch(listener) {
-      epochListeners.add(listener);
-      return () => epochListeners.delete(listener);
-    },
+    epoch: publisher.epoch,
+    onHead: publisher.onHead,
+    onEpoch: publisher.onEpoch,
     status: () =>
       labels.map((label) =>
         readHeadStatus({
           label,
           validator: state.validator(label),
           feed: feeds.get(label),
-          announced: head?.number,
+          announced: publisher.head()?.number,
           eligible: state.isEligible(label),
           lastHeadAt: lastHeadAt.get(label)?.atMs,
           nowMs: monotonicMs(),
@@ -245,7 +183,7 @@ export function createHeadTracker({
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      waiters.dismiss();
+      publisher.stop();
       await Promise.all([...feeds.values()].map((feed) => feed.stop()));
     },
   };

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Test } from "tap";
 import type { HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
-import { createHeadTracker, type NewHead } from "../../../../gateway/upstream/head/head-tracker.ts";
+import { createHeadTracker } from "../../../../gateway/upstream/head/head-tracker.ts";
+import type { NewHead } from "../../../../gateway/upstream/head/publish-heads.ts";
 
 export type TrackerUnderTest = ReturnType<typeof startTracker>;
 
