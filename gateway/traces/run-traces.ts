@@ -9,32 +9,22 @@ import {
 import type { ValidatorPool } from "../upstream/validator-pool.ts";
 import { callFingerprint } from "./call-fingerprint.ts";
 import type { DeadlyCalls } from "./deadly-calls.ts";
+import { createTraceQueue, type WaitingTrace } from "./trace-queue.ts";
 import type { TraceSettings } from "./trace-settings.ts";
 import type { TraceSlot, TraceSlots } from "./trace-slots.ts";
 
 export type RunTraces = ReturnType<typeof createRunTraces>;
 
-/** How often traces that wait for another gateway's look again. */
+/** How often waiting traces look for a place that another gateway has given back. */
 const lookEveryMs = 50;
-/** After a validator's time for a trace is over its place is kept a little longer: it goes on with it. */
+/** A trace keeps its place a little longer than its time, because the validator goes on with it. */
 const lifetimeMoreMs = 5000;
-/** How long the place of a validator that a trace was lost with is kept: it comes back, and should not fall at once. */
+/** How long the place of a lost trace is kept: the validator comes back, and should not fall again at once. */
 const lostMs = 10_000;
 
-type Waiting = {
-  call: CallToForward;
-  fingerprint: string;
-  keyId: string;
-  options: CallOptions;
-  deadlineMs: number;
-  /** How often it was put to a validator that it did not reach. */
-  unsent: number;
-  settle: Settle;
-};
-
 /**
- * Runs traces: one at a time on a validator and one of a key, over all gateways, never put to a second validator, and
- * none where too few validators would be left if it ended the one that runs it. What waits is asked in turn by key.
+ * Runs traces: one at a time on a validator and one of a key, over all gateways. A trace never goes to a second validator,
+ * and none begins where too few validators would be left if it ended its own. Waiting traces go by turns of their keys.
  */
 export function createRunTraces({
   pool,
@@ -51,29 +41,22 @@ export function createRunTraces({
   nodesInAll: number;
   monotonicMs: () => number;
 }) {
-  /** Where there are fewer in all, one of them has to do. */
+  /** Where there are fewer nodes in all, one of them has to do. */
   const spared = Math.min(sparedMin, nodesInAll - 1);
-  // By key, so that one key's many wait behind each other and not before another key's.
-  const queues = new Map<string, Waiting[]>();
+  const queue = createTraceQueue();
   const starting = new Set<string>();
-  let waiting = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function submit(call: CallToForward, options: CallOptions & { group: string }, settle: Settle): void {
+  function submit(call: CallToForward, options: CallOptions, settle: Settle): void {
     const { group: keyId, timeoutMs = call.rule.timeoutMs } = options;
-    const refused = whyNot(call, keyId);
-    const queue = queues.get(keyId) ?? [];
-    const why =
-      refused ?? (queue.length >= queuePerKeyMax ? "crowded" : waiting >= queueMax ? "busy" : undefined);
+    const why = whyNot(call, keyId) ?? whyFull(keyId);
     if (why !== undefined) {
       settle(why);
       return;
     }
     const deadlineMs = monotonicMs() + timeoutMs;
     queue.push({ call, fingerprint: callFingerprint(call), keyId, options, deadlineMs, unsent: 0, settle });
-    queues.set(keyId, queue);
-    waiting += 1;
     void startNext(keyId);
   }
 
@@ -86,30 +69,40 @@ export function createRunTraces({
     return healthy > spared ? undefined : "spared";
   }
 
-  /** Begins the first trace that waits of a key, where it may. */
+  function whyFull(keyId: string): Unanswered | undefined {
+    if (queue.countOf(keyId) >= queuePerKeyMax) return "crowded";
+    return queue.count() >= queueMax ? "busy" : undefined;
+  }
+
+  /** Begins the first waiting trace of a key, where it may begin. */
   async function startNext(keyId: string): Promise<void> {
-    const first = queues.get(keyId)?.[0];
+    const first = queue.first(keyId);
     if (first === undefined || starting.has(keyId)) return;
     starting.add(keyId);
     const slot = await choose(first);
     starting.delete(keyId);
-    // Its time may have been over meanwhile.
-    const isThere = queues.get(keyId)?.[0] === first;
+    // Its time may have run out meanwhile.
+    const isThere = queue.first(keyId) === first;
     if (typeof slot !== "string") {
+      // The key's next trace finds the key busy until this one is answered.
       if (isThere) {
-        leave(first);
+        queue.takeOut(first);
         run(first, slot);
       } else slots.give(slot);
-      // The next one finds its key busy, until this one is answered.
     } else if (isThere && slot !== "busy") {
-      leave(first);
+      queue.takeOut(first);
       first.settle(slot);
       void startNext(keyId);
     }
     lookLater();
   }
 
-  async function choose({ call, keyId, fingerprint, deadlineMs }: Waiting): Promise<TraceSlot | Unanswered> {
+  async function choose({
+    call,
+    keyId,
+    fingerprint,
+    deadlineMs,
+  }: WaitingTrace): Promise<TraceSlot | Unanswered> {
     const refused = whyNot(call, keyId);
     if (refused !== undefined) return refused;
     const urls = pool.healthy().map(({ url }) => url);
@@ -117,98 +110,68 @@ export function createRunTraces({
     return slots.take({ keyId, fingerprint, urls, spared, lifetimeMs });
   }
 
-  function run(one: Waiting, slot: TraceSlot): void {
-    const { call, keyId, options, deadlineMs, settle } = one;
+  function run(trace: WaitingTrace, slot: TraceSlot): void {
+    const { call, keyId, options, deadlineMs, settle } = trace;
     const target = pool.healthy().find(({ url }) => url === slot.url)?.index;
     const timeoutMs = deadlineMs - monotonicMs();
     if (target === undefined || timeoutMs <= 0) {
-      over(slot, keyId);
+      giveBack(slot, keyId);
       settle("unavailable");
       return;
     }
-    pool.submit(call, { ...options, target, timeoutMs }, (answer) => {
-      if (answer === "lost" || answer === "overdue") {
-        // Nothing of this key begins before all gateways know.
-        void deadly.note(call, { keyId, reason: answer }).then(() => {
-          setTimeout(() => over(slot, keyId), lostMs).unref();
-          settle(answer);
+    pool.submit(call, { ...options, target, timeoutMs }, (result) => {
+      if (result === "lost" || result === "overdue") {
+        // No trace of this key begins before all gateways know.
+        void deadly.note(call, { keyId, reason: result }).then(() => {
+          setTimeout(() => giveBack(slot, keyId), lostMs).unref();
+          settle(result);
         });
-      } else if (typeof answer !== "string" && isStreamed(answer)) {
+      } else if (typeof result !== "string" && isStreamed(result)) {
         settle(
-          untilEnd(answer, (isBroken) => (isBroken ? lostInStream(call, slot, keyId) : over(slot, keyId))),
+          untilEnd(result, (isBroken) =>
+            isBroken ? lostInStream(call, slot, keyId) : giveBack(slot, keyId),
+          ),
         );
-      } else if (answer === "unsent" && one.unsent < nodesInAll) {
-        one.unsent += 1;
-        comeBack(one);
-        over(slot, keyId);
+      } else if (result === "unsent" && trace.unsent < nodesInAll) {
+        trace.unsent += 1;
+        queue.putBack(trace);
+        giveBack(slot, keyId);
       } else {
-        over(slot, keyId);
-        settle(answer);
+        giveBack(slot, keyId);
+        settle(result);
       }
     });
   }
 
-  /** Its validator was not there: it is the first of its key again. */
-  function comeBack(one: Waiting): void {
-    queues.set(one.keyId, [one, ...(queues.get(one.keyId) ?? [])]);
-    waiting += 1;
-  }
-
-  /** Its client is told by the connection that breaks. */
+  /** The client hears of it by its connection, which breaks. */
   function lostInStream(call: CallToForward, slot: TraceSlot, keyId: string): void {
-    void deadly.note(call, { keyId, reason: "lost in its answer" }).then(() => over(slot, keyId));
+    void deadly.note(call, { keyId, reason: "lost in its answer" }).then(() => giveBack(slot, keyId));
   }
 
-  function over(slot: TraceSlot, keyId: string): void {
+  function giveBack(slot: TraceSlot, keyId: string): void {
     slots.give(slot);
-    // Behind those of other keys, which may have waited for the validator.
-    const queue = queues.get(keyId);
-    if (queue !== undefined) {
-      queues.delete(keyId);
-      queues.set(keyId, queue);
-    }
+    queue.endTurn(keyId);
     startAll();
   }
 
   function startAll(): void {
-    for (const keyId of [...queues.keys()]) void startNext(keyId);
-  }
-
-  function leave(one: Waiting): void {
-    const queue = queues.get(one.keyId);
-    if (queue?.[0] !== one) return;
-    queue.shift();
-    waiting -= 1;
-    if (queue.length === 0) queues.delete(one.keyId);
+    for (const keyId of queue.keys()) void startNext(keyId);
   }
 
   function lookLater(): void {
-    if (waiting === 0 || timer !== undefined || stopped) return;
+    if (queue.count() === 0 || timer !== undefined || stopped) return;
     timer = setTimeout(() => {
       timer = undefined;
-      dropLate();
+      for (const { settle } of queue.takeLate(monotonicMs())) settle("busy");
       startAll();
       lookLater();
     }, lookEveryMs).unref();
   }
 
-  function dropLate(): void {
-    const nowMs = monotonicMs();
-    for (const [keyId, queue] of queues) {
-      const late = queue.filter(({ deadlineMs }) => deadlineMs <= nowMs);
-      if (late.length === 0) continue;
-      waiting -= late.length;
-      const left = queue.filter(({ deadlineMs }) => deadlineMs > nowMs);
-      if (left.length === 0) queues.delete(keyId);
-      else queues.set(keyId, left);
-      for (const { settle } of late) settle("busy");
-    }
-  }
-
   return {
     submit,
-    stats: () => ({ running: slots.running(), waiting }),
-    /** Why no trace is run at the moment, in words for people; undefined where they are. */
+    stats: () => ({ running: slots.running(), waiting: queue.count() }),
+    /** Why no trace begins at the moment, in words for people; undefined where traces do. */
     problem(): string | undefined {
       const healthy = pool.healthy().length;
       return healthy > spared ? undefined : `no traces: ${healthy} healthy of ${nodesInAll}`;
@@ -216,14 +179,12 @@ export function createRunTraces({
     stop(): void {
       stopped = true;
       clearTimeout(timer);
-      for (const queue of queues.values()) for (const { settle } of queue) settle("unavailable");
-      queues.clear();
-      waiting = 0;
+      for (const { settle } of queue.drain()) settle("unavailable");
     },
   };
 }
 
-/** The same stream, whose end is told, once. */
+/** The same stream, which calls `ended` once, at its end. */
 function untilEnd(answer: StreamedAnswer, ended: (isBroken: boolean) => void): StreamedAnswer {
   let isOver = false;
   const end = (isBroken: boolean) => {
