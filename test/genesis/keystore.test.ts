@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { Wallet } from "ethers";
 import t from "tap";
 import { runGenesis } from "../../genesis/run-genesis.ts";
+import { useNativeScrypt } from "../helpers/native-scrypt.ts";
+
+useNativeScrypt();
 
 t.test("the faucet's key becomes a keystore with a password of its own, once", async (t) => {
   const folder = join(t.testdir({}), "network");

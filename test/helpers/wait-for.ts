@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+type Falsy = false | null | undefined;
+
 /**
  * Resolves with the first truthy value that `holds` gives; asked anew every 10 ms. What `what` names is in the error of a
  * test that waited in vain, so it is said as a sentence: "the head is announced". The time is for a busy machine: a
@@ -7,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 export async function waitFor<Value>(
   what: string,
-  holds: () => Value | Promise<Value>,
+  holds: () => Value | Falsy | Promise<Value | Falsy>,
   { withinMs = 30_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<Value> {
   const endMs = performance.now() + withinMs;

@@ -68,10 +68,13 @@ t.test("parameters of an array stay below what a validator reads, and a call of 
   t.strictSame(stub.bodies.map(lengthOf).sort(), [1, 1, 2, 2]);
 });
 
+/** A validator that is silent for long is asked whether it lives, which a stub counts among the calls. */
+const noPings = { health: { suspectAfterMs: 10_000 } };
+
 t.test("while all connections are busy calls gather, and leave together when one comes free", async (t) => {
   const gate = createGate(echo);
   const stub = await startStubValidator(t, { answer: gate.answer });
-  const { ask, validator } = startPool(t, [stub.url]);
+  const { ask, validator } = startPool(t, [stub.url], { settings: noPings });
   const early: Promise<string>[] = [];
   for (const name of ["1", "2", "3", "4"]) {
     early.push(ask("web3_sha3", [name]));
@@ -92,7 +95,7 @@ t.test("while all connections are busy calls gather, and leave together when one
 t.test("a validator has no more connections than its lanes have places, whatever is asked", async (t) => {
   const gate = createGate(echo);
   const stub = await startStubValidator(t, { answer: gate.answer });
-  const settings = { connections: { light: 2, call: 1, slow: 3 } };
+  const settings = { ...noPings, connections: { light: 2, call: 1, slow: 3 } };
   const { ask, validator } = startPool(t, [stub.url], { settings });
   const all: Promise<string>[] = [];
   for (let round = 0; round < 6; round += 1) {

@@ -49,7 +49,8 @@ t.test("a late call is asked of a second validator, and the first answer is take
     t.equal(await ask("web3_sha3", ["x"]), '{"jsonrpc":"2.0","id":7,"result":"x"}');
     tookMs = performance.now() - began;
   }
-  t.ok(tookMs >= 60 && tookMs < 400, `${tookMs} ms`);
+  // On a busy machine the time says nothing; that the call was asked twice does.
+  t.ok(tookMs >= 60, `${tookMs} ms`);
   t.equal(validator(0).hedges, 1);
   t.equal(validator(0).lanes["light"]?.inFlight, 1, "the validator still works on it");
   stuck.release();
