@@ -6,6 +6,7 @@ import { developmentWallet, signed } from "../fakes/validators/rpc.ts";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { tallyBytecode, tallyInterface } from "./contract/tally.ts";
 import { connectWebSocket as connectEthers } from "./examples/ethers-websocket.ts";
 import { tollgate } from "./examples/viem.ts";
@@ -143,10 +144,7 @@ const listeners: Record<WebSocketBehaviour["client"], (rig: Rig) => Promise<List
 
 /** Resolves when `list` is so long. */
 async function reached(list: readonly unknown[], length: number): Promise<void> {
-  for (let waited = 0; list.length < length; waited += 20) {
-    if (waited > 10_000) throw new Error(`${list.length} of ${length} came`);
-    await sleep(20);
-  }
+  await waitFor(`${length} of them come`, () => list.length >= length);
 }
 
 const isWithoutGaps = (numbers: readonly number[]) =>

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { runFaucet } from "../../scripts/faucet/run-faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { allowlistText, startFaucet } from "./support/start-faucet.ts";
 
@@ -35,7 +35,7 @@ t.test("an edit takes effect without a restart, on every replica", async (t) => 
   // As editors do it: a new file in the old one's place.
   await writeFile(join(folder, "new"), allowlistText([{ address: added }]));
   await rename(join(folder, "new"), file);
-  await eventually("added", async () => (await one.claim({ address: added })).status === 202);
+  await waitFor("added", async () => (await one.claim({ address: added })).status === 202);
   t.match(await two.claim({ address: first }), { status: 403 }, "and what was taken out is refused");
   t.match(JSON.parse((await two.get("/status")).text), { allowlist: { entries: 1, problem: null } });
 });
@@ -68,7 +68,7 @@ t.test("a bad edit keeps the list, and says line and reason", async (t) => {
   ];
   for (const [text, problem] of edits) {
     await writeFile(file, text);
-    await eventually(`${problem}`, async () => {
+    await waitFor(`${problem}`, async () => {
       const { allowlist } = JSON.parse((await faucet.get("/status")).text);
       return allowlist.problem !== null && problem.test(allowlist.problem) && allowlist.entries === 1;
     });
@@ -80,7 +80,7 @@ t.test("a bad edit keeps the list, and says line and reason", async (t) => {
   }
   t.match(await faucet.claim({ address: first }), { status: 202 }, "the list before it holds");
   await writeFile(file, allowlistText([{ address }]));
-  await eventually(
+  await waitFor(
     "mended",
     async () => JSON.parse((await faucet.get("/status")).text).allowlist.problem === null,
   );
@@ -109,7 +109,7 @@ t.test("a file that is restored from a backup counts, though its time is of back
   await utimes(backup, new Date(0), new Date(0));
   // As `cp -p` and `rsync -t` leave it.
   await rename(backup, file);
-  await eventually("restored", async () => (await faucet.claim({ address: restored })).status === 202);
+  await waitFor("restored", async () => (await faucet.claim({ address: restored })).status === 202);
   t.match(await faucet.claim({ address: first }), { status: 403 });
   t.match(JSON.parse((await faucet.get("/status")).text), { allowlist: { problem: null } });
 });

@@ -3,7 +3,7 @@ import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts
 import { ask } from "../fakes/validators/rpc.ts";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
@@ -40,7 +40,7 @@ async function startRig(
       return json.claim.id;
     },
     async reaches(id: string, wanted: string) {
-      await eventually(`claim ${wanted}`, async () =>
+      await waitFor(`claim ${wanted}`, async () =>
         (await faucet.get(`/claims/${id}`)).text.includes(`"${wanted}"`),
       );
     },
@@ -67,7 +67,7 @@ t.test(
       "the payment is out of the pool",
     );
     await cluster.mine();
-    await eventually("signed again", async () => {
+    await waitFor("signed again", async () => {
       const { txHash } = JSON.parse((await faucet.get(`/claims/${id}`)).text).claim;
       return txHash !== null && txHash !== before;
     });
@@ -86,7 +86,7 @@ t.test("a transaction from outside that waits in the pool is not replaced by a p
   const { cluster, validator, address, claim, reaches, paid, faucet } = await startRig(t);
   await ask(validator.url, "eth_sendRawTransaction", [await signOutside({ nonce: 0 })]);
   const id = await claim();
-  await eventually("noticed", async () =>
+  await waitFor("noticed", async () =>
     (await fetch(`${faucet.opsUrl}/status`).then((r) => r.text())).includes("that Redis does not know"),
   );
   t.match(await faucet.get(`/claims/${id}`), { text: /"status":"received"/ });
@@ -105,7 +105,7 @@ t.test("a transaction from outside that waits in the pool is not replaced by a p
 t.test("Known transaction: the same bytes are broadcast again and again, and paid once", async (t) => {
   const { cluster, validator, claim, reaches, paid, faucet } = await startRig(t);
   const id = await claim();
-  await eventually("broadcast again", () => validator.callsOf("eth_sendRawTransaction") >= 4);
+  await waitFor("broadcast again", () => validator.callsOf("eth_sendRawTransaction") >= 4);
   const sent = validator.calls.bodies.filter((body) => body.includes("eth_sendRawTransaction"));
   t.equal(new Set(sent.map((body) => JSON.parse(body).params[0])).size, 1, "always the same bytes");
   t.notOk(
@@ -130,12 +130,12 @@ t.test(
     // The receipt is held back, so that the bytes are broadcast once more after they were mined.
     validator.answer("eth_getTransactionReceipt", { result: "null" });
     const id = await claim();
-    await eventually("sent", () => validator.callsOf("eth_sendRawTransaction") >= 1);
+    await waitFor("sent", () => validator.callsOf("eth_sendRawTransaction") >= 1);
     await cluster.gossiped();
     await cluster.mine();
     isCut = false;
     const before = validator.callsOf("eth_sendRawTransaction");
-    await eventually("broadcast again", () => validator.callsOf("eth_sendRawTransaction") > before + 1);
+    await waitFor("broadcast again", () => validator.callsOf("eth_sendRawTransaction") > before + 1);
     await validator.heal();
     await reaches(id, "confirmed");
     await cluster.mine(2);
@@ -152,7 +152,7 @@ t.test("a receipt that is missing proves nothing, whoever is behind", async (t) 
   validator.answer("eth_getTransactionBySenderAndNonce", { result: "null" });
   await cluster.mine(2);
   const asked = validator.callsOf("eth_getTransactionBySenderAndNonce");
-  await eventually("asked", () => validator.callsOf("eth_getTransactionBySenderAndNonce") > asked + 5);
+  await waitFor("asked", () => validator.callsOf("eth_getTransactionBySenderAndNonce") > asked + 5);
   t.match(await faucet.get(`/claims/${id}`), { text: /"status":"broadcast"/ });
   validator.lag(1);
   await validator.heal();
@@ -169,7 +169,7 @@ t.test("a node that is a block behind confirms later, and pays no more", async (
   await cluster.gossiped();
   await cluster.mine();
   const looks = validator.callsOf("eth_getBalance");
-  await eventually("looked", () => validator.callsOf("eth_getBalance") > looks + 5);
+  await waitFor("looked", () => validator.callsOf("eth_getBalance") > looks + 5);
   t.match(await faucet.get(`/claims/${id}`), { text: /"status":"broadcast"/ });
   await cluster.mine();
   await reaches(id, "confirmed");
@@ -180,7 +180,7 @@ t.test("without funds nothing is sent, though a validator would take it; a refil
   const { cluster, validator, claim, reaches, paid, faucet, address } = await startRig(t);
   await cluster.anvil.ask("anvil_setBalance", [faucetAddress, "0x8ac7230489e80000"]);
   await cluster.mine();
-  await eventually("empty", async () =>
+  await waitFor("empty", async () =>
     (await faucet.get("/status")).text.includes(`"balance":"${10n ** 19n}"`),
   );
   const { status, headers, json } = await faucet.claim({ address, website: "" });
@@ -189,7 +189,7 @@ t.test("without funds nothing is sent, though a validator would take it; a refil
   t.equal(validator.callsOf("eth_sendRawTransaction"), 0);
   await cluster.anvil.ask("anvil_setBalance", [faucetAddress, "0xde0b6b3a7640000000"]);
   await cluster.mine();
-  await eventually("refilled", async () => (await faucet.get("/status")).text.includes('"balance":"4096'));
+  await waitFor("refilled", async () => (await faucet.get("/status")).text.includes('"balance":"4096'));
   const id = await claim();
   await reaches(id, "broadcast");
   await cluster.gossiped();
@@ -206,7 +206,7 @@ t.test("funds that go while a claim waits: it is paid after the refill", async (
   const id = await claim();
   await validator.heal();
   await cluster.mine();
-  await eventually("short", async () =>
+  await waitFor("short", async () =>
     (await fetch(`${faucet.opsUrl}/status`).then((r) => r.text())).includes("funds"),
   );
   t.equal(validator.callsOf("eth_sendRawTransaction"), 0);

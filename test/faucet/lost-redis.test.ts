@@ -8,7 +8,7 @@ import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts
 import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
@@ -39,7 +39,7 @@ t.test(
       };
       const first = new Map<string, string>();
       for (const address of addresses) first.set(address, (await claim(address)) ?? "refused");
-      await eventually("some are paid", async () => (await paid()).length >= claimsCount / 3);
+      await waitFor("some are paid", async () => (await paid()).length >= claimsCount / 3);
       await redis.crashTruncated(share);
 
       const again = new Map<string, string>();
@@ -49,7 +49,7 @@ t.test(
         if (id !== undefined) again.set(address, id);
         return id !== undefined;
       };
-      await Promise.all(addresses.map((address) => eventually("accepted", () => isAccepted(address))));
+      await Promise.all(addresses.map((address) => waitFor("accepted", () => isAccepted(address))));
       t.same(again, first, `${share} left: each claim has its id again`);
       for (const [, id] of again) {
         const { status } = await faucet.ended(id);
@@ -75,7 +75,7 @@ t.test(
     const { id } = (await claim("mine")).json.claim;
     await faucet.ended(id);
     await redis.crashTruncated(0);
-    await eventually("answered", async () => (await claim("mine").catch(() => undefined))?.status === 202);
+    await waitFor("answered", async () => (await claim("mine").catch(() => undefined))?.status === 202);
     t.match(await claim("mine"), { json: { claim: { id, status: "confirmed" } } });
     t.match(await claim("another"), { status: 429 });
     t.equal((await readPayments({ anvil, wallet: faucetAddress, firstBlock: 0 })).length, 1);
@@ -121,7 +121,7 @@ t.test(
     const { id } = (await faucet.claim({ address })).json.claim;
     await faucet.ended(id);
     proxy.set("cut");
-    await eventually("noticed", async () =>
+    await waitFor("noticed", async () =>
       (await fetch(`${faucet.opsUrl}/status`).then((response) => response.text())).includes(
         "does not answer",
       ),

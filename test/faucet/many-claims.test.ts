@@ -3,7 +3,7 @@ import t from "tap";
 import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 
@@ -18,7 +18,7 @@ t.test("500 claims at once by 500 addresses are all paid, each once", async (t) 
     allowlist: addresses.map((address) => ({ address })),
   });
   const ids = await Promise.all(addresses.map((address) => claimUntilTaken(faucet, address)));
-  await eventually(
+  await waitFor(
     "nothing waits",
     async () => {
       const { waiting, underWay } = JSON.parse((await faucet.get("/status")).text);

@@ -6,7 +6,7 @@ import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts
 import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 
@@ -53,7 +53,7 @@ t.test("a nonce that is used from outside is noticed, and nothing is paid twice"
   const faucet = await start();
   await faucet.ended(await claim(faucet, addresses[0]));
   await anvil.rpc("eth_sendRawTransaction", [await signOutside({ nonce: 1 })]);
-  await eventually("noticed", () => faucet.logLines.some((line) => line.includes("used from outside")));
+  await waitFor("noticed", () => faucet.logLines.some((line) => line.includes("used from outside")));
   t.match(await faucet.ended(await claim(faucet, addresses[1])), { status: "confirmed" });
   t.match(await paid(), [
     { to: addresses[0]?.toLowerCase(), nonce: 0 },
@@ -73,14 +73,11 @@ t.test(
     const id = await claim(faucet, first);
     const { txHash } = await faucet.ended(id);
     await client.flushall();
-    await eventually("found", async () => (await faucet.get(`/claims/${id}`)).status === 200);
+    await waitFor("found", async () => (await faucet.get(`/claims/${id}`)).status === 200);
     t.match(JSON.parse((await faucet.get(`/claims/${id}`)).text), {
       claim: { id, address: first, amount: "10000000000000000000", status: "confirmed", txHash },
     });
-    await eventually(
-      "copied",
-      async () => (await faucet.claim({ address: first, website: "" })).status !== 403,
-    );
+    await waitFor("copied", async () => (await faucet.claim({ address: first, website: "" })).status !== 403);
     t.match(await faucet.claim({ address: first, website: "" }), { status: 429 });
     t.match(await faucet.ended(await claim(faucet, second)), { status: "confirmed" });
     t.equal((await paid()).length, 2);
@@ -96,7 +93,7 @@ t.test("a Redis that has lost a signature only: the payment on the chain ends it
     },
   });
   const id = await claim(faucet, addresses[0]);
-  await eventually("paid", async () => (await paid()).length === 1);
+  await waitFor("paid", async () => (await paid()).length === 1);
   // What a Redis that writes late can forget: the claim waits again, and its nonce is free.
   await client
     .multi()
@@ -124,7 +121,7 @@ t.test("a dev chain that goes back behind a payment: the same bytes are broadcas
   await anvil.rpc("evm_revert", [snapshot]);
   t.equal((await paid()).length, 0, "the chain has forgotten it");
   await anvil.rpc("evm_mine");
-  await eventually("paid again", async () => (await paid()).length === 1);
+  await waitFor("paid again", async () => (await paid()).length === 1);
   t.match(await faucet.ended(id), { status: "confirmed", txHash });
   await faucet.ended(await claim(faucet, addresses[1]));
   t.equal((await paid()).length, 2);
@@ -136,7 +133,7 @@ t.test("a recipient that reverts: the claim ends with a reason, and its limits a
   const faucet = await start();
   await anvil.rpc("evm_setAutomine", [false]);
   const id = await claim(faucet, address);
-  await eventually("sent", async () => (await faucet.get(`/claims/${id}`)).text.includes('"broadcast"'));
+  await waitFor("sent", async () => (await faucet.get(`/claims/${id}`)).text.includes('"broadcast"'));
   // Between the look at the address and the block, code appears there: PUSH1 0, PUSH1 0, REVERT.
   await anvil.rpc("anvil_setCode", [address, "0x60006000fd"]);
   await anvil.rpc("evm_mine");
@@ -149,7 +146,7 @@ t.test("a recipient that reverts: the claim ends with a reason, and its limits a
   }
 
   await client.flushall();
-  await eventually("the backfill is done", async () => (await client.exists("{faucet}:nonce")) === 1);
+  await waitFor("the backfill is done", async () => (await client.exists("{faucet}:nonce")) === 1);
   t.match(await faucet.get(`/claims/${id}`), { status: 404 }, "a lost Redis does not make it a payment");
 });
 
@@ -159,7 +156,7 @@ t.test("the node is down: claims are taken, wait, and are paid when it is back",
   const faucet = await start({ upstream: proxy.url });
   proxy.set("cut");
   const ids = [await claim(faucet, addresses[0]), await claim(faucet, addresses[1])];
-  await eventually("said", async () => (await opsStatus(faucet)).includes("does not answer"));
+  await waitFor("said", async () => (await opsStatus(faucet)).includes("does not answer"));
   t.match(await fetch(`${faucet.opsUrl}/readyz`).then((response) => response.json()), {
     ready: true,
     degraded: true,
@@ -196,7 +193,7 @@ t.test("paused: claims are refused, what waits is not signed, and resuming pays 
     status: 503,
     json: { code: "upstream_unavailable", detail: /paused/ },
   });
-  await eventually("looked", async () => !(await opsStatus(faucet)).includes("does not answer"));
+  await waitFor("looked", async () => !(await opsStatus(faucet)).includes("does not answer"));
   t.match(JSON.parse((await faucet.get("/status")).text), { paused: true, waiting: 1 });
   t.equal((await paid()).length, 0);
   await client.del("{faucet}:paused");
@@ -225,7 +222,7 @@ t.test("a chain that is replaced under a running faucet gets no payment", async 
   const proxy = await startCutProxy(t, { port: anvil.port });
   const faucet = await start({ upstream: proxy.url });
   proxy.redirect(other.port);
-  await eventually("noticed", async () => (await opsStatus(faucet)).includes("another chain"));
+  await waitFor("noticed", async () => (await opsStatus(faucet)).includes("another chain"));
   const id = await claim(faucet, addresses[0]);
   proxy.redirect(anvil.port);
   t.match(await faucet.ended(id), { status: "confirmed" });
@@ -251,7 +248,7 @@ t.test("a Redis that is given to another wallet under a running faucet: nothing 
   const faucet = await start();
   await client.hset("{faucet}:chain", "wallet", randomAddress());
   await claim(faucet, addresses[0]);
-  await eventually("noticed", async () => (await opsStatus(faucet)).includes("another chain or wallet"));
+  await waitFor("noticed", async () => (await opsStatus(faucet)).includes("another chain or wallet"));
   t.equal((await paid()).length, 0);
 });
 
@@ -264,7 +261,7 @@ t.test("a claim that is repeated after the wallet ran empty is answered with the
   await faucet.ended(first.json.claim.id);
   await anvil.rpc("anvil_setBalance", [faucetAddress, "0x1"]);
   await anvil.rpc("evm_mine");
-  await eventually("empty", async () => (await faucet.get("/status")).text.includes('"balance":"1"'));
+  await waitFor("empty", async () => (await faucet.get("/status")).text.includes('"balance":"1"'));
   t.match(await faucet.claim({ address: addresses[1] }), { status: 503, json: { code: "faucet_empty" } });
   t.match(await faucet.claim({ address }, options), {
     status: 202,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { allowlistText, postClaim } from "./support/start-faucet.ts";
 
@@ -72,7 +72,7 @@ t.test("the process serves, keeps its secrets out of its log, and ends in order 
     }),
   );
   const faucet = runFaucetProcess(t, ["--config", config]);
-  await eventually("up", () => faucet.output().includes('"faucet is up"'), { withinMs: 60_000 });
+  await waitFor("up", () => faucet.output().includes('"faucet is up"'), { withinMs: 60_000 });
   const line = faucet
     .output()
     .split("\n")
@@ -80,8 +80,8 @@ t.test("the process serves, keeps its secrets out of its log, and ends in order 
   const { port, wallet }: { port: number; wallet: string } = JSON.parse(line ?? "{}");
   await anvil.rpc("anvil_setBalance", [wallet, "0xde0b6b3a7640000000"]);
   const url = `http://127.0.0.1:${port}`;
-  await eventually("taken", async () => (await postClaim(url, { address })).status === 202);
-  await eventually("paid", async () => (await anvil.rpc("eth_getBalance", [address, "latest"])) !== "0x0");
+  await waitFor("taken", async () => (await postClaim(url, { address })).status === 202);
+  await waitFor("paid", async () => (await anvil.rpc("eth_getBalance", [address, "latest"])) !== "0x0");
   faucet.kill("SIGTERM");
   const { code, output } = await faucet.ended;
   t.equal(code, 0);

@@ -3,7 +3,7 @@ import { startDurableRedis } from "../../scripts/processes/durable-redis.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { postClaim, startFaucet } from "./support/start-faucet.ts";
 
@@ -23,7 +23,7 @@ t.test("without Redis claims are refused, and taken again when it is back", asyn
     reasons: ["Redis does not answer"],
   });
   await redis.restart();
-  await eventually("taken", async () => (await faucet.claim({ address })).status === 202);
+  await waitFor("taken", async () => (await faucet.claim({ address })).status === 202);
 });
 
 t.test("a Redis that could forget is warned of; one that writes at once is not", async (t) => {

@@ -5,7 +5,7 @@ import { faucetClaimKey, faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { startRefusingNode, type Verdict } from "./support/refusing-node.ts";
 import { startFaucet } from "./support/start-faucet.ts";
@@ -63,7 +63,7 @@ async function startRig(
 t.test("a refusal that passes: the same bytes are broadcast again, and paid", async (t) => {
   const { faucet, first, rig, claim, view, isRefused, paid } = await startRig(t, { giveUpAfterMs: 60_000 });
   const id = await claim(first);
-  await eventually("refused", isRefused);
+  await waitFor("refused", isRefused);
   const { txHash } = await view(id);
   rig.payment = () => "taken";
   t.match(await faucet.ended(id), { status: "confirmed", txHash });
@@ -77,7 +77,7 @@ t.test(
       giveUpAfterMs: 1500,
     });
     const id = await claim(first);
-    await eventually("refused", isRefused);
+    await waitFor("refused", isRefused);
     const next = await claim(second);
     t.match(await faucet.ended(id), {
       status: "refused",
@@ -103,7 +103,7 @@ t.test("a payment that was given up, and mined after all: its claim is confirmed
   });
   rig.filler = "refused";
   const id = await claim(first);
-  await eventually("given up", isGivenUp);
+  await waitFor("given up", isGivenUp);
   await anvil.rpc("eth_sendRawTransaction", [await client.hget(faucetClaimKey(id), "raw")]);
   const ended = await faucet.ended(id);
   t.match(ended, { status: "confirmed" });
@@ -117,11 +117,11 @@ t.test("what is broadcast instead of a payment outbids it in a pool that holds i
   });
   rig.filler = "refused";
   const id = await claim(first);
-  await eventually("given up", isGivenUp);
+  await waitFor("given up", isGivenUp);
   await anvil.rpc("evm_setIntervalMining", [0]);
   await anvil.rpc("eth_sendRawTransaction", [await client.hget(faucetClaimKey(id), "raw")]);
   rig.filler = "taken";
-  await eventually("outbid", async () => {
+  await waitFor("outbid", async () => {
     const pending = await anvil.rpc("txpool_content");
     return JSON.stringify(pending).toLowerCase().includes(`"to":"${toFaucet}"`);
   });
@@ -156,7 +156,7 @@ t.test("outages, stalls and what a gateway says in a node's place are no refusal
     return left.shift() ?? "taken";
   };
   const id = await claim(first);
-  await eventually("signed", async () => (await view(id)).txHash !== null);
+  await waitFor("signed", async () => (await view(id)).txHash !== null);
   const { txHash } = await view(id);
   t.match(await faucet.ended(id), { status: "confirmed", txHash });
   t.equal(broadcasts, 2 * answers.length + 1);
@@ -183,14 +183,14 @@ t.test("a base fee above the price: payments wait and say why, and are paid when
     return underpriced;
   };
   const id = await claim(first);
-  await eventually("broadcast", () => broadcasts > 0);
+  await waitFor("broadcast", () => broadcasts > 0);
   const { txHash } = await view(id);
   for (let block = 0; block < 5; block += 1) {
     await mineAt(5_000_000_000n);
     const before = broadcasts;
-    if (block % 2 === 0) await eventually("broadcast again", () => broadcasts > before);
+    if (block % 2 === 0) await waitFor("broadcast again", () => broadcasts > before);
   }
-  await eventually("said", async () => (await opsStatus()).includes("base fee is above"));
+  await waitFor("said", async () => (await opsStatus()).includes("base fee is above"));
   t.match(JSON.parse((await faucet.get("/status")).text), { paymentsWait: /base fee is above/ });
   const next = await claim(second);
   t.notOk(isGivenUp());
@@ -199,7 +199,7 @@ t.test("a base fee above the price: payments wait and say why, and are paid when
   await mineAt(0n);
   t.match(await faucet.ended(id), { status: "confirmed", txHash });
   t.match(await faucet.ended(next), { status: "confirmed" });
-  await eventually("said no more", async () =>
+  await waitFor("said no more", async () =>
     (await faucet.get("/status")).text.includes('"paymentsWait":null'),
   );
   t.equal((await paid()).length, 2);

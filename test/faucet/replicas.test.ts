@@ -5,7 +5,7 @@ import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts
 import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { eventually } from "./support/eventually.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
@@ -85,7 +85,7 @@ t.test("a leader that was taken for dead and comes back signs nothing", async (t
     },
   });
   const { json } = await slow.claim({ address: first, website: "" });
-  await eventually("held before the signature is stored", () => isHeld);
+  await waitFor("held before the signature is stored", () => isHeld);
   const other = await startFaucet(t, options);
   // The lock ends, as that of a process that stands still does.
   const client = new Redis(redis.url);
@@ -95,9 +95,7 @@ t.test("a leader that was taken for dead and comes back signs nothing", async (t
   const next = await other.claim({ address: second, website: "" });
   goOn();
   t.match(await other.ended(next.json.claim.id), { status: "confirmed" });
-  await eventually("noticed", () =>
-    slow.logLines.some((line) => line.includes("another replica has become")),
-  );
+  await waitFor("noticed", () => slow.logLines.some((line) => line.includes("another replica has become")));
   const payments = await readPayments({ anvil, wallet: faucetAddress, firstBlock: 0 });
   t.same(
     payments.map(({ to, nonce }) => [to, nonce]),

@@ -16,6 +16,7 @@ import { chainIdCall, post } from "../helpers/bad-input.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 /* What gateway/README.md says of nginx and HAProxy is taken from there and run. */
 
@@ -209,10 +210,10 @@ async function startBehind(t: Test, { proxy, program }: { proxy: Proxy; program:
   });
   if ("failed" in child) throw new Error(child.failed);
   t.teardown(() => child.stop({ withinMs: 5000 }));
-  while (!(await isListening(port))) {
+  await waitFor(`${program} listens`, async () => {
     if (!child.running()) throw new Error(await child.obituary());
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return isListening(port);
+  });
   return { port, ca: certificate, anvilUrl: anvil.url };
 }
 

@@ -2,8 +2,9 @@ import t from "tap";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { openWebSocket } from "../helpers/web-socket-client.ts";
-import { createGate, echo, until } from "./upstream/pool/start-pool.ts";
+import { createGate, echo } from "./upstream/pool/start-pool.ts";
 
 const underWayMax = 3;
 const call = (id: number) => ({ jsonrpc: "2.0", id, method: "web3_sha3", params: [`0x${id}`] });
@@ -26,7 +27,10 @@ t.test("a key with as many calls on their way as it may have", async (t) => {
     }),
   });
   const held = Array.from({ length: underWayMax }, (_, id) => gateway.post(call(id)));
-  await until(() => validator.bodies.length === underWayMax);
+  await waitFor(
+    "the validator has as many requests as can be under way",
+    () => validator.bodies.length === underWayMax,
+  );
 
   const one = await gateway.post({ ...call(7), id: "seven" });
   t.equal(one.status, 429);
@@ -53,7 +57,10 @@ t.test("a key with as many calls on their way as it may have", async (t) => {
   t.match(await socket.request("web3_sha3", ["0x1"]), { error: tooMany });
 
   const others = gateway.post(call(1), { key: qaKey });
-  t.ok(await until(() => validator.bodies.length === underWayMax + 1), "another key's call goes its way");
+  t.ok(
+    await waitFor("another key's call goes its way", () => validator.bodies.length === underWayMax + 1),
+    "another key's call goes its way",
+  );
   t.notOk(gateway.logLines.some((line) => line.includes("validator ejected")));
   gate.open();
   for (const answer of await Promise.all([...held, others])) t.equal(answer.status, 200);

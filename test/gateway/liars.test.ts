@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { LieKind } from "../fakes/validators/lies.ts";
 import { developmentWallet } from "../fakes/validators/rpc.ts";
 import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const redis = await startRedis(t);
 const { address } = developmentWallet(1);
@@ -15,16 +15,8 @@ async function startBoth(t: Test, options: { count?: number } = {}) {
   const cluster = await startValidators(t, options);
   await cluster.mine(5);
   const gateway = await startGateway(t, { redisUrl: redis.url, upstreams: cluster.urls });
-  await until(async () => (await head(gateway)) === 5, "the head is announced");
+  await waitFor("the head is announced", async () => (await head(gateway)) === 5);
   return { cluster, gateway };
-}
-
-async function until(holds: () => Promise<boolean>, title: string, withinMs = 5000): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${title}`);
-    await sleep(10);
-  }
 }
 
 async function result(gateway: GatewayUnderTest, method: string, params: unknown[] = []): Promise<unknown> {
@@ -80,13 +72,13 @@ for (const kind of kinds) {
     async (t) => {
       const { cluster, gateway } = await startBoth(t);
       cluster.validator(3).lie(kind);
-      await until(async () => (await readyz(gateway)).degraded, "the liar is named");
+      await waitFor("the liar is named", async () => (await readyz(gateway)).degraded);
       t.match(await readyz(gateway), { ready: true, reasons: [/^validator-4 is not asked: /] });
       t.match((await readyz(gateway)).reasons[0], expected[kind].reason);
       t.ok(await readsTheTruth(gateway, cluster), "while the chain stands");
       for (let block = 0; block < 3; block += 1) {
         await cluster.mine(1);
-        await until(async () => (await head(gateway)) === cluster.height(), "the chain goes on");
+        await waitFor("the chain goes on", async () => (await head(gateway)) === cluster.height());
         t.ok(await readsTheTruth(gateway, cluster, 8));
       }
       const { chain, validators } = await statusOf(gateway);
@@ -109,7 +101,7 @@ for (const kind of kinds) {
       if (kind !== "jump") return;
       await cluster.validator(3).heal();
       await cluster.mine(1);
-      await until(async () => !(await readyz(gateway)).degraded, "all is well");
+      await waitFor("all is well", async () => !(await readyz(gateway)).degraded);
       t.equal((await statusOf(gateway)).validators[3]?.outside, null);
       t.same(await metricLines(gateway, "tollgate_gateway_validator_outside{"), []);
     },
@@ -119,7 +111,7 @@ for (const kind of kinds) {
 t.test("a block that one alone tells waits, and /status and a metric say so", async (t) => {
   const { cluster, gateway } = await startBoth(t);
   cluster.validator(0).lie("branch");
-  await until(async () => (await statusOf(gateway)).chain.waiting.length === 1, "it waits");
+  await waitFor("it waits", async () => (await statusOf(gateway)).chain.waiting.length === 1);
   t.match((await statusOf(gateway)).chain.waiting, [{ number: 6, validators: ["validator-1"] }]);
   t.same(await metricLines(gateway, "tollgate_gateway_heads_waiting"), ["tollgate_gateway_heads_waiting 1"]);
   t.equal(await head(gateway), 5);
@@ -130,10 +122,10 @@ t.test(
   async (t) => {
     const { cluster, gateway } = await startBoth(t, { count: 2 });
     cluster.validator(1).lie("fork");
-    await until(async () => (await readyz(gateway)).degraded, "it is named");
+    await waitFor("it is named", async () => (await readyz(gateway)).degraded);
     t.match((await readyz(gateway)).reasons, [/^validator-2 is not asked: it has another block/]);
     await cluster.mine(1);
-    await until(async () => (await head(gateway)) === 6, "the other one goes on");
+    await waitFor("the other one goes on", async () => (await head(gateway)) === 6);
     t.ok(await readsTheTruth(gateway, cluster, 8));
   },
 );
@@ -142,16 +134,14 @@ t.test("a liar that was alone for a while is given up when two others are back",
   const { cluster, gateway } = await startBoth(t);
   for (const index of [1, 2, 3, 4]) await cluster.validator(index).die();
   cluster.validator(0).lie("branch");
-  await until(async () => (await head(gateway)) === 6, "nobody else answers: it is believed");
+  await waitFor("nobody else answers: it is believed", async () => (await head(gateway)) === 6);
   t.equal(await result(gateway, "eth_getBalance", [address, "latest"]), falseState);
   for (const index of [1, 2, 3, 4]) await cluster.validator(index).comeBack();
   await cluster.mine(2);
-  await until(async () => (await head(gateway)) === cluster.height(), "the others are believed");
+  await waitFor("the others are believed", async () => (await head(gateway)) === cluster.height());
   t.ok(await readsTheTruth(gateway, cluster));
-  await until(
-    async () =>
-      (await readyz(gateway)).reasons.some((reason) => reason.startsWith("validator-1 is not asked")),
-    "the liar is named",
+  await waitFor("the liar is named", async () =>
+    (await readyz(gateway)).reasons.some((reason) => reason.startsWith("validator-1 is not asked")),
   );
   t.match(await statusOf(gateway), { chain: { epoch: { number: 2 } } });
 });

@@ -7,7 +7,7 @@ import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-import { until } from "../lib/keys/key-store-rig.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 
@@ -94,7 +94,7 @@ t.test("Redis is emptied before two gateways", async (t) => {
 
   t.test("/readyz, a metric and the log say so", async (t) => {
     for (const one of gateways) {
-      await until(() => saysLost(one), "said");
+      await waitFor("said", () => saysLost(one));
       const { status, text } = await readyz(one);
       t.equal(status, 200, "what is in memory is served");
       t.match(text, /"degraded": true/);
@@ -122,7 +122,7 @@ t.test("Redis is emptied before two gateways", async (t) => {
 
   t.test("a gateway that starts now knows of it too", async (t) => {
     const late = await rig.start();
-    await until(() => saysLost(late), "said");
+    await waitFor("said", () => saysLost(late));
     t.equal(await statusOf(late, unused), 503);
     await late.stop();
   });
@@ -131,7 +131,7 @@ t.test("Redis is emptied before two gateways", async (t) => {
     await store.setTeam({ name: "partners" });
     const fresh = await rig.create();
     for (const one of gateways) {
-      await until(async () => (await statusOf(one, fresh)) === 200, "the new key");
+      await waitFor("the new key", async () => (await statusOf(one, fresh)) === 200);
       t.equal(await statusOf(one, unused), 503);
       t.match((await readyz(one)).text, /lost the API keys of before/);
     }
@@ -140,7 +140,7 @@ t.test("Redis is emptied before two gateways", async (t) => {
   t.test("when the keys are put back it is over by itself", async (t) => {
     await restore();
     for (const one of gateways) {
-      await until(() => isWhole(one), "whole");
+      await waitFor("whole", () => isWhole(one));
       t.equal(await statusOf(one, unused), 200);
       t.equal(await statusOf(one, { secret: createApiKey({ profile: "production" }) }), 401);
       t.match(one.logLines.join(""), /whole again/);
@@ -157,7 +157,7 @@ t.test("an older state of the keys is restored", async (t) => {
   await restore();
   for (const one of gateways) {
     t.equal(await statusOf(one, unused), 503, "who knows that it was revoked since?");
-    await until(() => saysLost(one), "said");
+    await waitFor("said", () => saysLost(one));
     t.equal(await statusOf(one, newer), 200, "from memory");
     const metrics = await (await fetch(`${one.opsUrl}/metrics`)).text();
     t.match(metrics, /^tollgate_gateway_keys_lost\{loss="older"\} 1$/m);
@@ -168,7 +168,7 @@ t.test("an older state of the keys is restored", async (t) => {
 
   await store.confirm();
   for (const one of gateways) {
-    await until(() => isWhole(one), "whole");
+    await waitFor("whole", () => isWhole(one));
     t.equal(await statusOf(one, newer), 401, "an operator said that this state is meant");
     t.equal(await statusOf(one, used), 200);
   }
@@ -183,11 +183,11 @@ t.test("Redis is started again without its files", async (t) => {
   await rm(String(folder), { recursive: true });
   await mkdir(String(folder));
   await redis.restart();
-  await until(() => saysLost(gateway), "said");
+  await waitFor("said", () => saysLost(gateway));
   t.equal(await statusOf(gateway, used), 200);
   t.equal(await statusOf(gateway, unused), 503);
-  await until(() => store.confirm().then(() => true), "confirmed");
-  await until(() => isWhole(gateway), "whole");
+  await waitFor("confirmed", () => store.confirm().then(() => true));
+  await waitFor("whole", () => isWhole(gateway));
   t.equal(await statusOf(gateway, used), 401, "an operator said that there is none");
 });
 
@@ -199,13 +199,13 @@ t.test("a gateway of the development profile puts its keys back by itself", asyn
 
   await t.test("and still misses those that operators made", async (t) => {
     await admin.flushall();
-    await until(async () => (await store.list()).keys.length > 0, "seeded");
-    await until(() => saysLost(gateway), "said");
+    await waitFor("seeded", async () => (await store.list()).keys.length > 0);
+    await waitFor("said", () => saysLost(gateway));
     t.equal(await statusOf(gateway, core), 200);
     t.equal(await statusOf(gateway, used), 200, "from memory");
     t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "development" }) }), 503);
     await store.confirm();
-    await until(() => isWhole(gateway), "whole");
+    await waitFor("whole", () => isWhole(gateway));
     t.equal(await statusOf(gateway, core), 200);
     t.equal(await statusOf(gateway, used), 401);
   });
@@ -213,8 +213,8 @@ t.test("a gateway of the development profile puts its keys back by itself", asyn
   await t.test("where there were no others it is over then", async (t) => {
     const seeded = (await store.list()).keys.length;
     await admin.flushall();
-    await until(async () => (await store.list()).keys.length === seeded, "seeded");
-    await until(() => isWhole(gateway), "whole");
+    await waitFor("seeded", async () => (await store.list()).keys.length === seeded);
+    await waitFor("whole", () => isWhole(gateway));
     t.equal(await statusOf(gateway, core), 200);
     t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "development" }) }), 401);
   });
@@ -229,7 +229,7 @@ t.test("production that never had a key says so, and takes the first one at once
     change: (config) => ({ ...config, profile: "production", keys: [] }),
   });
   t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "production" }) }), 503);
-  await until(async () => /Redis holds no API keys/.test((await readyz(gateway)).text), "said");
+  await waitFor("said", async () => /Redis holds no API keys/.test((await readyz(gateway)).text));
   t.match(gateway.logLines.join(""), /"level":40.*Redis holds no API keys/);
   const admin = new Redis(redis.url);
   t.teardown(() => admin.disconnect());
@@ -243,7 +243,7 @@ t.test("production that never had a key says so, and takes the first one at once
     profile: "production",
   });
   if (made.outcome !== "created") throw new Error(made.outcome);
-  await until(async () => (await statusOf(gateway, made)) === 200, "the first key");
+  await waitFor("the first key", async () => (await statusOf(gateway, made)) === 200);
   t.match((await readyz(gateway)).text, /"degraded": false/);
   t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "production" }) }), 401);
 });

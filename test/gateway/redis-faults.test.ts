@@ -2,6 +2,7 @@ import t from "tap";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, type GatewayUnderTest, qaKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 
@@ -13,15 +14,6 @@ async function timed<T>(work: Promise<T>): Promise<{ value: T; elapsedMs: number
 async function readyz(gateway: GatewayUnderTest) {
   const response = await fetch(`${gateway.opsUrl}/readyz`);
   return { status: response.status, json: await response.json() };
-}
-
-async function eventually(check: () => Promise<boolean>, timeoutMs = 10_000): Promise<boolean> {
-  const started = performance.now();
-  while (performance.now() - started < timeoutMs) {
-    if (await check()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
 }
 
 for (const fault of ["killed", "stopped in its tracks"] as const) {
@@ -76,12 +68,18 @@ for (const fault of ["killed", "stopped in its tracks"] as const) {
     if (fault === "killed") await redis.restart();
     else process.kill(redis.pid, "SIGCONT");
     t.ok(
-      await eventually(
+      await waitFor(
+        "it recovers by itself",
         async () => !(await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes("Redis does not"),
       ),
       "it recovers by itself",
     );
-    t.ok(await eventually(async () => (await gateway.post(chainId, { key: qaKey })).status === 200));
+    t.ok(
+      await waitFor(
+        "a second key is served",
+        async () => (await gateway.post(chainId, { key: qaKey })).status === 200,
+      ),
+    );
   });
 }
 

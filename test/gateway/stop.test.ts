@@ -6,6 +6,7 @@ import { runGateway, whenServing, writeConfig } from "../helpers/gateway-process
 import { type RawOutcome, rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { openRawWebSocket } from "../helpers/raw-web-socket.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const promisedMs = 5000;
 /** On a busy machine a large answer takes its time to be read. */
@@ -32,7 +33,7 @@ t.test("stopping", async (t) => {
     return { stub, gateway, ...(await whenServing(gateway)) };
   };
   const arrived = async (bodies: readonly string[]) => {
-    while (bodies.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await waitFor("the validator is asked", () => bodies.length > 0);
   };
 
   // A short answer, and one that no kernel takes in one piece.
@@ -128,8 +129,9 @@ t.test("stopping", async (t) => {
     await gone.stop();
     const file = writeConfig(t, { redisUrl: gone.url, upstream: "http://127.0.0.1:1" });
     const gateway = runGateway(t, ["--config", file]);
-    while (!gateway.output().includes("Redis connection failed"))
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitFor("it says that Redis is not there", () =>
+      gateway.output().includes("Redis connection failed"),
+    );
     gateway.kill("SIGTERM");
     const { code, afterMs } = await gateway.ended;
     t.equal(code, 0);
@@ -190,16 +192,14 @@ function assertTold(t: Test, { responses: [response], closedAfterMs }: RawOutcom
   t.ok(closedAfterMs !== undefined, "its connection is closed");
 }
 
-async function refused(t: Test, port: number): Promise<void> {
-  for (let tried = 0; tried < 100; tried += 1) {
+async function refused(_t: Test, port: number): Promise<void> {
+  await waitFor("a new connection is refused", async () => {
     const socket = connect(port, "127.0.0.1");
     const outcome = await new Promise((resolve) => {
       socket.once("error", (error) => resolve("code" in error ? error.code : error));
       socket.once("connect", () => resolve("connected"));
     });
     socket.destroy();
-    if (outcome === "ECONNREFUSED") return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  t.fail("a new connection is refused");
+    return outcome === "ECONNREFUSED";
+  });
 }

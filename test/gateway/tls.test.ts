@@ -10,6 +10,7 @@ import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "net_version" });
 
@@ -64,7 +65,10 @@ t.test("over TLS", async (t) => {
     t.equal(first.servedBy, "first");
 
     const next = await replace(folder, t.testdir({ next: {} }));
-    await until(async () => (await servedBy(gateway.port)) === "second");
+    await waitFor(
+      "the second certificate is served",
+      async () => (await servedBy(gateway.port)) === "second",
+    );
     t.equal((await ask(gateway.port, { ca: next.certificate })).servedBy, "second");
     const kept = await ask(gateway.port, { ca: certificate, agent: keptAgent });
     t.equal(kept.localPort, first.localPort, "the same connection");
@@ -77,14 +81,17 @@ t.test("over TLS", async (t) => {
       const { gateway, folder, certFile } = await startSecure(t);
       const warned = () => gateway.logLines.filter((line) => line.includes("the old certificate goes on"));
       writeFileSync(certFile, "half a certifi");
-      await until(async () => warned().length > 0);
+      await waitFor("a warning is logged", async () => warned().length > 0);
       t.equal(await servedBy(gateway.port), "first");
       t.match(warned()[0], "tls.crt holds no certificate");
       await new Promise((resolve) => setTimeout(resolve, 2200));
       t.equal(warned().length, 1);
 
       await replace(folder, t.testdir({ next: {} }));
-      await until(async () => (await servedBy(gateway.port)) === "second");
+      await waitFor(
+        "the second certificate is served",
+        async () => (await servedBy(gateway.port)) === "second",
+      );
     },
   );
 
@@ -110,7 +117,7 @@ t.test("over TLS", async (t) => {
     );
     const asked = validator.bodies.length;
     const answer = ask(gateway.port, { ca: certificate });
-    await until(async () => validator.bodies.length > asked);
+    await waitFor("the validator is asked", async () => validator.bodies.length > asked);
     const stopped = gateway.stop();
     release();
     t.match(await answer, { status: 200, text: "late" });
@@ -199,12 +206,4 @@ async function replace(folder: string, aside: string) {
     renameSync(join(folder, `${file}.new`), join(folder, file));
   }
   return next;
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + 10_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endsAt) throw new Error("it did not become true within 10 s");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

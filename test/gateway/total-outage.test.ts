@@ -1,16 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
-
-async function until(holds: () => Promise<boolean>, title: string, withinMs = 20_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${title}`);
-    await sleep(20);
-  }
-}
+import { waitFor } from "../helpers/wait-for.ts";
 
 for (const [what, strike] of [
   ["die", "die"],
@@ -40,20 +32,20 @@ for (const [what, strike] of [
     const metric = async (name: string): Promise<number> =>
       Number(new RegExp(`^tollgate_gateway_${name} (.+)$`, "m").exec(await text("metrics"))?.[1]);
     const logged = (message: string) => gateway.logLines.filter((line) => line.includes(message)).length;
-    await until(async () => (await metric("head_number")) === 3, "the head is announced");
+    await waitFor("the head is announced", async () => (await metric("head_number")) === 3);
     t.equal(await reasons(), "", "all is well");
     t.equal(await metric("chain_stalled"), 0);
 
     for (const validator of cluster.validators) await validator[strike]();
-    await until(async () => (await reasons()).includes("no validator answers"), "it is degraded");
+    await waitFor("it is degraded", async () => (await reasons()).includes("no validator answers"));
     t.equal(await metric("chain_stalled"), 0, "five block times are not over");
     aheadMs += 30_000;
     t.equal(await metric("chain_stalled"), 1, "by the clock, at once");
     t.ok((await metric("head_age_seconds")) >= 30);
-    await until(async () => logged("the chain stands still") === 1, "the log says it");
+    await waitFor("the log says it", async () => logged("the chain stands still") === 1);
     const inUse = async () =>
       [...(await text("metrics")).matchAll(/^tollgate_gateway_validator_in_use\{.*\} 1$/gm)].length;
-    await until(async () => (await inUse()) === 0, "none counts as in use, though nobody asked them");
+    await waitFor("none counts as in use, though nobody asked them", async () => (await inUse()) === 0);
     aheadMs += 3_600_000;
     t.equal(await metric("chain_stalled"), 1, "and an hour later");
     t.match(await reasons(), "no validator answers");
@@ -64,8 +56,8 @@ for (const [what, strike] of [
       await cluster.mine(1);
       return (await metric("chain_stalled")) === 0;
     };
-    await until(isNew, "a new block");
-    await until(async () => (await reasons()) === "", "all is well again");
-    await until(async () => logged("the chain goes on") === 1, "the log says it");
+    await waitFor("a new block", isNew);
+    await waitFor("all is well again", async () => (await reasons()) === "");
+    await waitFor("the log says it", async () => logged("the chain goes on") === 1);
   });
 }

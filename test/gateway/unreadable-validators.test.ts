@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
 import { answered, refused } from "../fakes/validators/besu-errors.ts";
 import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 const redis = await startRedis(t);
 type Validator = Validators["validators"][number];
@@ -57,14 +57,6 @@ function leftOut({ logLines }: GatewayUnderTest): Line[] {
   return lines.filter(({ msg }) => msg === "validator is left out");
 }
 
-async function until(holds: () => boolean | Promise<boolean>, title: string): Promise<void> {
-  const endMs = performance.now() + 10_000;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`not within 10 s: ${title}`);
-    await sleep(10);
-  }
-}
-
 async function start(t: Test, cluster: Validators): Promise<GatewayUnderTest> {
   const shipped = readFileSync(new URL("../../config/methods.yaml", import.meta.url), "utf8");
   const methodsFile = join(t.testdir(), "methods.yaml");
@@ -82,18 +74,18 @@ t.test("what cannot be read of a validator's identity is said once, and where it
   for (const [title, { spoil, words }] of Object.entries(unreadable)) {
     gateway.logLines.length = 0;
     spoil(spoiled);
-    await until(() => leftOut(gateway).length > 0, title);
+    await waitFor(title, () => leftOut(gateway).length > 0);
     const reasons = [`validator-2 is not asked: ${words}`];
     t.match(await readyz(gateway), { ready: true, degraded: true, reasons }, title);
     const status: unknown = await (await fetch(`${gateway.opsUrl}/status`)).json();
     t.match(status, { validators: [{}, { why: words, outside: "unreadable", eligible: false }, {}] });
     // Some probes later.
     const asked = spoiled.callsOf("eth_chainId");
-    await until(() => spoiled.callsOf("eth_chainId") > asked + 3, "it is asked again and again");
+    await waitFor("it is asked again and again", () => spoiled.callsOf("eth_chainId") > asked + 3);
     t.match(leftOut(gateway), [{ level: 40, validator: "validator-2", reason: words }]);
     t.equal(leftOut(gateway).length, 1, "once");
     await spoiled.heal();
-    await until(async () => !(await readyz(gateway)).degraded, "it counts again");
+    await waitFor("it counts again", async () => !(await readyz(gateway)).degraded);
   }
 });
 
@@ -102,9 +94,9 @@ t.test("a reason that changes is said again", async (t) => {
   await cluster.mine(1);
   const gateway = await start(t, cluster);
   spoilGenesis(cluster.validator(0), null);
-  await until(() => leftOut(gateway).length === 1, "the first reason");
+  await waitFor("the first reason", () => leftOut(gateway).length === 1);
   spoilGenesis(cluster.validator(0), {});
-  await until(() => leftOut(gateway).length === 2, "the second");
+  await waitFor("the second", () => leftOut(gateway).length === 2);
   t.same(
     leftOut(gateway).map(({ reason }) => reason),
     ["its genesis block is missing", "its genesis block cannot be read"],
@@ -127,7 +119,7 @@ t.test("where no validator counts, a call's 503 and /readyz say why", async (t) 
   });
   t.notMatch(JSON.stringify(json), /127\.0\.0\.1/, "no address is told");
   await cluster.healAll();
-  await until(async () => !(await readyz(gateway)).degraded, "all count");
+  await waitFor("all count", async () => !(await readyz(gateway)).degraded);
 });
 
 t.test("validators of which none has most on its genesis block say so", async (t) => {

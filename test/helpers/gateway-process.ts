@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { coreKey } from "./gateway.ts";
+import { waitFor } from "./wait-for.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -71,18 +72,17 @@ export async function whenServing(gateway: GatewayProcess): Promise<{ port: numb
   gateway.ended.then((ended) => {
     end = ended;
   });
-  for (;;) {
-    const line = gateway
+  const line = await waitFor("the gateway is up", () => {
+    const found = gateway
       .output()
       .split("\n")
       .find((text) => text.includes('"gateway is up"'));
-    if (line !== undefined) {
-      const { port, opsPort }: { port: number; opsPort: number } = JSON.parse(line);
-      return { port, opsPort };
-    }
-    if (end !== undefined) throw new Error(`the gateway ended with ${end.code}: ${end.output}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    if (found === undefined && end !== undefined)
+      throw new Error(`the gateway ended with ${end.code}: ${end.output}`);
+    return found;
+  });
+  const { port, opsPort }: { port: number; opsPort: number } = JSON.parse(line);
+  return { port, opsPort };
 }
 
 /** Writes a configuration on free ports (unless told otherwise) with one development key and gives its path. */

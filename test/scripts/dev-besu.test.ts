@@ -15,10 +15,9 @@ import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { claimConfirmed, postClaim } from "./dev-claims.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 import { freePortBase } from "./network/rig.ts";
-
-t.setTimeout(120_000);
 
 const five = [1, 2, 3, 4, 5];
 const block = z.object({ hash: z.string() });
@@ -89,7 +88,10 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     t.match(await first.chain("web3_clientVersion"), /^besu/);
     const at = Number(await first.gateway("eth_blockNumber"));
     // Two more, of which one at least was not under way.
-    while (Number(await first.gateway("eth_blockNumber")) < at + 2) await sleep(100);
+    await waitFor(
+      "two more blocks are there",
+      async () => Number(await first.gateway("eth_blockNumber")) >= at + 2,
+    );
     t.pass("the chain goes on");
     const { status, claim } = await postClaim(`http://127.0.0.1:${first.ports.faucet}/claim`);
     t.equal(status, 202);
@@ -109,7 +111,10 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     const nodes = await nodesOf(where);
     await nodes.stop("validator-2");
     t.equal(await nodes.start(["validator-2"]), undefined);
-    while ((await second.children())["validator-2"] === before) await sleep(50);
+    await waitFor(
+      "validator-2 is another process",
+      async () => (await second.children())["validator-2"] !== before,
+    );
     const again = await second.children();
     t.equal(again["validator-2"], await nodes.pidOf("validator-2"));
     second.signal("SIGKILL");

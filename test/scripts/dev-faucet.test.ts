@@ -3,7 +3,6 @@ import { startRedis } from "../helpers/redis.ts";
 import { claimant, claimConfirmed, claimOf, postClaim } from "./dev-claims.ts";
 import { coreKey, startDev, startedDev } from "./dev-rig.ts";
 
-t.setTimeout(120_000);
 t.jobs = 3;
 
 t.test("npm start brings the faucet, behind the gateway too, and a second start resumes it", async (t) => {

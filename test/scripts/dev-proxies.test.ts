@@ -3,8 +3,6 @@ import t from "tap";
 import { WebSocket } from "ws";
 import { startDev, startedDev } from "./dev-rig.ts";
 
-t.setTimeout(120_000);
-
 t.test("npm start brings the wallet proxy and the internal RPC", async (t) => {
   const dev = await startedDev(t, { folder: t.testdir() });
   const [wallet, internal] = [dev.ports.wallet, dev.ports.chain].map((port) => `http://127.0.0.1:${port}/`);

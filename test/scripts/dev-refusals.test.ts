@@ -6,7 +6,6 @@ import t from "tap";
 import { startRedis } from "../helpers/redis.ts";
 import { freePorts, startDev, startedDev } from "./dev-rig.ts";
 
-t.setTimeout(120_000);
 t.jobs = 3;
 
 t.test("a taken port is named with the process that holds it, before anything starts", async (t) => {

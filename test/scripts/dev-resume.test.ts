@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { z } from "zod";
+import { waitFor } from "../helpers/wait-for.ts";
 import { type DevUnderTest, startedDev, stillRunning } from "./dev-rig.ts";
 
 const run = promisify(execFile);
@@ -19,7 +20,6 @@ const block = z.object({
   baseFeePerGas: z.string(),
 });
 
-t.setTimeout(120_000);
 // Each waits for blocks and for the chain to be saved, and needs little else.
 t.jobs = 5;
 
@@ -142,7 +142,10 @@ async function leaveTraces(dev: DevUnderTest): Promise<Traces> {
     await dev.chain("eth_sendTransaction", [{ from: rich, to: poor, value: "0xde0b6b3a7640000" }]),
   );
   await inRedis(dev, (redis) => redis.set("left", "here"));
-  while ((await dev.chain("eth_getTransactionReceipt", [transaction])) === null) await sleep(50);
+  await waitFor(
+    "the transaction is in a block",
+    async () => (await dev.chain("eth_getTransactionReceipt", [transaction])) !== null,
+  );
   return {
     genesis: (await blockAt(dev, 0)).hash,
     head: block.parse(await dev.chain("eth_getBlockByNumber", ["latest", false])),
@@ -172,20 +175,18 @@ async function blockAt(dev: DevUnderTest, number: number): Promise<z.output<type
 }
 
 async function blockAfter({ dev, number }: { dev: DevUnderTest; number: number }) {
-  for (;;) {
+  return await waitFor(`a block follows ${number}`, async () => {
     const head = block.parse(await dev.chain("eth_getBlockByNumber", ["latest", false]));
-    if (Number(head.number) > number) return head;
-    await sleep(50);
-  }
+    return Number(head.number) > number && head;
+  });
 }
 
 /** Waits until the chain has been saved after that time twice, so that the state before the last has it as well. */
 async function savedChain({ folder, after }: { folder: string; after: number }): Promise<void> {
-  for (;;) {
+  await waitFor("the chain is saved twice", async () => {
     const saved = await stat(join(folder, ".data/anvil/state.previous.json.gz")).catch(() => undefined);
-    if (saved !== undefined && saved.mtimeMs > after) return;
-    await sleep(50);
-  }
+    return saved !== undefined && saved.mtimeMs > after;
+  });
 }
 
 async function inRedis<T>(dev: DevUnderTest, act: (redis: Redis) => Promise<T>): Promise<T> {

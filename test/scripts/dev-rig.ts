@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { z } from "zod";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { createDatabase } from "../helpers/postgres.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 export type DevPorts = {
   gateway: number;
@@ -41,7 +41,8 @@ const shippedConfig = fileURLToPath(new URL("../../config/gateway.yaml", import.
 const shippedFaucet = fileURLToPath(new URL("../../config/faucet.yaml", import.meta.url));
 export const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru";
 const lastPrinted = "Ctrl-C stops everything";
-const pollMs = 20;
+/** `npm start` brings up six programs, one after the other. */
+const printsWithinMs = 120_000;
 const goneWithinMs = 12_000;
 
 const runningFile = z.object({ children: z.array(z.object({ name: z.string(), pid: z.number() })) });
@@ -126,10 +127,14 @@ export async function startDev(
     ports: used,
     printed: () => text,
     async prints(expected) {
-      while (!text.includes(expected)) {
-        if (over) throw new Error(`it ended without printing "${expected}":\n${text}`);
-        await sleep(pollMs);
-      }
+      await waitFor(
+        `it prints "${expected}"`,
+        () => {
+          if (over) throw new Error(`it ended without printing "${expected}":\n${text}`);
+          return text.includes(expected);
+        },
+        { withinMs: printsWithinMs },
+      );
     },
     ended,
     signal: (name) => void child.kill(name),
@@ -153,13 +158,14 @@ export async function startedDev(t: Test, options: Parameters<typeof startDev>[1
 
 /** Waits until none of the processes runs any more; the names of those that stay. */
 export async function stillRunning(children: Readonly<Record<string, number>>): Promise<string[]> {
-  const giveUpAt = Date.now() + goneWithinMs;
-  for (;;) {
+  let alive = Object.keys(children);
+  const looked = waitFor("all children have ended", async () => {
     const identities = await Promise.all(Object.values(children).map(processIdentity));
-    const alive = Object.keys(children).filter((_name, index) => identities[index] !== undefined);
-    if (alive.length === 0 || Date.now() > giveUpAt) return alive;
-    await sleep(pollMs);
-  }
+    alive = Object.keys(children).filter((_name, index) => identities[index] !== undefined);
+    return alive.length === 0;
+  });
+  await looked.catch(() => {});
+  return alive;
 }
 
 async function ask({

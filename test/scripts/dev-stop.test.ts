@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { checkPorts } from "../../scripts/processes/check-ports.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 import { type DevUnderTest, startDev, startedDev, stillRunning } from "./dev-rig.ts";
 
-t.setTimeout(120_000);
 t.jobs = 4;
 
 t.test("each way of asking it to stop ends everything in order", async (t) => {
@@ -23,11 +23,14 @@ t.test("each way of asking it to stop ends everything in order", async (t) => {
 
 t.test("it can be stopped while it starts", async (t) => {
   const dev = await startDev(t, { folder: t.testdir() });
-  let children: Readonly<Record<string, number>> = {};
-  while (!("chain" in children)) {
-    await sleep(1);
-    children = await dev.children().catch(() => ({}));
-  }
+  const children = await waitFor(
+    "the chain starts",
+    async () => {
+      const started = await dev.children().catch(() => ({}));
+      return "chain" in started && started;
+    },
+    { withinMs: 60_000, everyMs: 1 },
+  );
   dev.signal("SIGINT");
   t.same(await dev.ended, { code: 0, signal: null });
   t.same(await stillRunning(children), []);

@@ -7,7 +7,8 @@ import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
-import { dump, mustCreate, mustFind, startKeyRig, until } from "../lib/keys/key-store-rig.ts";
+import { waitFor } from "../helpers/wait-for.ts";
+import { dump, mustCreate, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
 
 /** A Redis with keys of every kind, and the command line before it. */
 async function startBackup(t: Test) {
@@ -250,7 +251,7 @@ t.test("gateways that miss their keys serve them again when a backup is imported
   t.strictSame(await statuses(after.secret), [200, 200]);
   await redis.flushall();
   t.strictSame(await statuses(full.secret), [503, 503]);
-  await until(async () => (await redis.exists("{keys}:lost")) === 1, "written down");
+  await waitFor("written down", async () => (await redis.exists("{keys}:lost")) === 1);
   t.match(await keys("list"), { code: 0, err: /has lost keys: gateways knew of 6.*import.*confirm/ });
 
   t.match(await keys("import", file), {
@@ -258,16 +259,17 @@ t.test("gateways that miss their keys serve them again when a backup is imported
     err: /changes after this backup, among them at least 1 new keys/,
   });
   const soon = async (secret: string, expected: number) =>
-    until(async () => (await statuses(secret)).every((status) => status === expected), `${expected}`, 2000);
+    waitFor(`${expected}`, async () => (await statuses(secret)).every((status) => status === expected), {
+      withinMs: 2000,
+    });
   await soon(plain.secret, 200);
   await soon(full.secret, 200);
   await soon(revoked.secret, 401);
   await soon(after.secret, 401);
   t.notMatch((await keys("list")).err, /lost/);
   for (const gateway of gateways) {
-    await until(
-      async () => /"degraded": false/.test(await (await fetch(`${gateway.opsUrl}/readyz`)).text()),
-      "whole",
+    await waitFor("whole", async () =>
+      /"degraded": false/.test(await (await fetch(`${gateway.opsUrl}/readyz`)).text()),
     );
   }
 });

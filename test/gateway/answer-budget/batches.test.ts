@@ -1,6 +1,7 @@
 import t from "tap";
 import { coreKey, rpcOnlyKey } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import {
   askWithoutReading,
   heldBytes,
@@ -13,7 +14,6 @@ import {
   shortCall,
   sortOut,
   startWith,
-  until,
 } from "./long-answers.ts";
 
 const boundsMet = (bound: string) => `tollgate_gateway_answer_bounds_met_total{bound="${bound}"}`;
@@ -98,7 +98,10 @@ t.test("answers of a batch", async (t) => {
       const batch = (reader: number) =>
         Array.from({ length: 12 }, (_, item) => logsOf(item, mebibyte, reader * 100 + item));
       const readers = [1, 2, 3, 4, 5, 6].map((reader) => askWithoutReading(t, gateway, batch(reader)));
-      await until(async () => (await metric(gateway, boundsMet("key"))) >= 40);
+      await waitFor(
+        "the bound of a key is met 40 times",
+        async () => (await metric(gateway, boundsMet("key"))) >= 40,
+      );
       const held = await heldBytes(gateway);
       t.ok(held > 12 * mebibyte && held <= keyBytesMax, `${held} bytes are held`);
 
@@ -112,9 +115,12 @@ t.test("answers of a batch", async (t) => {
       );
       for (const answer of answers) t.equal(answer.length, 12, "who reads later gets the whole of it");
       for (const { socket } of readers) socket.destroy();
-      await until(async () => (await heldBytes(gateway)) === 0);
+      await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
       t.same(sortOut((await gateway.post(batch(9))).text), { results: 12, codes: {} });
-      await until(async () => (await metric(gateway, "tollgate_gateway_answer_keys_holding")) === 0);
+      await waitFor(
+        "no key holds an answer",
+        async () => (await metric(gateway, "tollgate_gateway_answer_keys_holding")) === 0,
+      );
     },
   );
 
@@ -126,7 +132,10 @@ t.test("answers of a batch", async (t) => {
     const readers = [coreKey, rpcOnlyKey].map((key, index) =>
       askWithoutReading(t, gateway, batch(index), key),
     );
-    await until(async () => (await metric(gateway, boundsMet("process"))) >= 4);
+    await waitFor(
+      "the bound of a process is met 4 times",
+      async () => (await metric(gateway, boundsMet("process"))) >= 4,
+    );
     const held = await heldBytes(gateway);
     t.ok(held > 12 * mebibyte && held <= processBytesMax, `${held} bytes are held`);
     const refused = await gateway.post(batch(3), { key: rpcOnlyKey });
@@ -138,7 +147,7 @@ t.test("answers of a batch", async (t) => {
       answers: { heldBytes: held, ofBytes: processBytesMax },
     });
     for (const { socket } of readers) socket.destroy();
-    await until(async () => (await heldBytes(gateway)) === 0);
+    await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
   });
 
   t.test("that several wait for are in memory once", async (t) => {
@@ -149,11 +158,11 @@ t.test("answers of a batch", async (t) => {
     });
     const batch = Array.from({ length: 12 }, (_, id) => logsOf(id, mebibyte));
     const readers = [1, 2].map(() => askWithoutReading(t, gateway, batch));
-    await until(async () => (await heldBytes(gateway)) > 0);
+    await waitFor("an answer is held", async () => (await heldBytes(gateway)) > 0);
     // Two questions at most: each batch's twelve are asked as one.
     t.ok((await heldBytes(gateway)) < 2.1 * mebibyte);
     for (const { read } of readers) t.same(sortOut(await read()), { results: 12, codes: {} });
-    await until(async () => (await heldBytes(gateway)) === 0);
+    await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
   });
 
   t.test("are taken back from a client that reads too slowly, and from no other", async (t) => {
@@ -163,19 +172,20 @@ t.test("answers of a batch", async (t) => {
     });
     const batch = Array.from({ length: 20 }, (_, item) => logsOf(item, mebibyte, item));
     const deaf = askWithoutReading(t, gateway, batch);
-    await until(async () => (await heldBytes(gateway)) > 0);
+    await waitFor("an answer is held", async () => (await heldBytes(gateway)) > 0);
     t.same(
       sortOut((await gateway.post(batch)).text),
       { results: 20, codes: {} },
       "an honest reader of 20 MB",
     );
     // What the kernel took counts as read.
-    await until(
+    await waitFor(
+      "the gateway counts 1 of slow readers closed total",
       async () => (await metric(gateway, "tollgate_gateway_slow_readers_closed_total")) === 1,
-      20_000,
+      { withinMs: 20_000 },
     ).catch(() => t.fail("not closed"));
     t.equal(await heldBytes(gateway), 0);
     deaf.socket.resume();
-    await until(deaf.isClosed);
+    await waitFor("the deaf connection is closed", deaf.isClosed);
   });
 });

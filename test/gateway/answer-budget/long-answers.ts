@@ -114,14 +114,6 @@ export async function metric({ opsUrl }: Pick<GatewayUnderTest, "opsUrl">, name:
 export const heldBytes = (gateway: Pick<GatewayUnderTest, "opsUrl">) =>
   metric(gateway, "tollgate_gateway_answer_bytes_held");
 
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endsAtMs = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > endsAtMs) throw new Error("it did not come to be so in time");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 export type RpcAnswer = { id: number; result?: unknown; error?: { code: number; data: { code: string } } };
 
 /** Of a result as JSON: texts of this length are nothing to show in full. */

@@ -2,6 +2,7 @@ import t from "tap";
 import { webSocketSettingsSchema } from "../../../gateway/server/websocket/web-socket-settings.ts";
 import { openRawWebSocket } from "../../helpers/raw-web-socket.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
 import {
   heldBytes,
@@ -14,7 +15,6 @@ import {
   shortCall,
   sortOut,
   startWith,
-  until,
 } from "./long-answers.ts";
 
 const boundsMet = (bound: string) => `tollgate_gateway_answer_bounds_met_total{bound="${bound}"}`;
@@ -61,7 +61,7 @@ t.test("long answers over a WebSocket", async (t) => {
       id: 1,
       error: { code: -32602, message: /alone/, data: { code: "invalid_request" } },
     });
-    await until(async () => (await heldBytes(gateway)) === 0);
+    await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
   });
 
   t.test(
@@ -83,7 +83,10 @@ t.test("long answers over a WebSocket", async (t) => {
         for (let id = 0; id < frames; id += 1)
           socket.send(JSON.stringify(logsOf(id, mebibyte, index * 100 + id)));
       }
-      await until(async () => (await metric(gateway, boundsMet("key"))) >= 40);
+      await waitFor(
+        "the bound of a key is met 40 times",
+        async () => (await metric(gateway, boundsMet("key"))) >= 40,
+      );
       const held = await heldBytes(gateway);
       t.ok(held > 8 * mebibyte && held <= keyBytesMax, `${held} bytes are held`);
       const totals = { results: 0, refused: 0 };
@@ -100,7 +103,7 @@ t.test("long answers over a WebSocket", async (t) => {
       }
       t.equal(totals.results + totals.refused, 3 * frames);
       t.ok(totals.results >= 12, `${totals.results} with results`);
-      await until(async () => (await heldBytes(gateway)) === 0);
+      await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
     },
   );
 
@@ -109,10 +112,16 @@ t.test("long answers over a WebSocket", async (t) => {
     const socket = await openRawWebSocket(t, gateway.port);
     socket.pause();
     for (let id = 0; id < 2; id += 1) socket.send(JSON.stringify(logsOf(id, 12 * mebibyte, id)));
-    await until(async () => (await heldBytes(gateway)) > 10 * mebibyte);
+    await waitFor(
+      "more than 10 MiB of answers are held",
+      async () => (await heldBytes(gateway)) > 10 * mebibyte,
+    );
     socket.end();
-    await until(async () => (await heldBytes(gateway)) === 0);
-    await until(async () => (await metric(gateway, "tollgate_gateway_answer_keys_holding")) === 0);
+    await waitFor("no answer is held", async () => (await heldBytes(gateway)) === 0);
+    await waitFor(
+      "no key holds an answer",
+      async () => (await metric(gateway, "tollgate_gateway_answer_keys_holding")) === 0,
+    );
   });
 
   t.test("are taken back from a client that reads too slowly", async (t) => {
@@ -123,11 +132,15 @@ t.test("long answers over a WebSocket", async (t) => {
     const socket = await openRawWebSocket(t, gateway.port);
     socket.pause();
     socket.send(JSON.stringify(logsOf(1, 24 * mebibyte)));
-    await until(
+    await waitFor(
+      "the gateway counts 1 of slow readers closed total",
       async () => (await metric(gateway, "tollgate_gateway_slow_readers_closed_total")) === 1,
-      20_000,
+      { withinMs: 20_000 },
     );
-    await until(async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0);
+    await waitFor(
+      "the gateway counts 0 of sockets",
+      async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0,
+    );
     t.equal(await heldBytes(gateway), 0);
   });
 
@@ -136,7 +149,7 @@ t.test("long answers over a WebSocket", async (t) => {
     const socket = await openRawWebSocket(t, gateway.port);
     socket.pause();
     socket.send(JSON.stringify(logsOf(1, 24 * mebibyte)));
-    await until(async () => (await heldBytes(gateway)) > 0);
+    await waitFor("an answer is held", async () => (await heldBytes(gateway)) > 0);
     const stopped = gateway.stop();
     socket.resume();
     t.equal(lengthOf(JSON.parse((await socket.nextMessage()).toString()).result), 24 * mebibyte);

@@ -3,6 +3,7 @@ import { startAnvil } from "../../helpers/anvil.ts";
 import { coreKey } from "../../helpers/gateway.ts";
 import { runGateway, whenServing, writeConfig } from "../../helpers/gateway-process.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 t.test("a gateway that is killed takes no filter with it: another one goes on", async (t) => {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
@@ -32,11 +33,11 @@ t.test("a gateway that is killed takes no filter with it: another one goes on", 
     ),
   );
   const told: unknown[] = [];
-  for (let attempt = 0; told.length < 3 && attempt < 100; attempt += 1) {
+  await waitFor("three blocks are told", async () => {
     const found = await call(second?.port, "eth_getFilterChanges", [blocks]);
     if (Array.isArray(found)) told.push(...found);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return told.length >= 3;
+  });
   t.same(told, hashes);
   t.same(await call(second?.port, "eth_getFilterChanges", [pending]), []);
   other.kill("SIGTERM");

@@ -1,9 +1,10 @@
 import t from "tap";
 import type { ChargeResult } from "../../../gateway/limits/budget.ts";
 import type { Limiter } from "../../../gateway/limits/limiter.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { startSlowProxy } from "./support/slow-proxy.ts";
-import { chargeAtOnce, startLimiter, until } from "./support/start-limiter.ts";
+import { chargeAtOnce, startLimiter } from "./support/start-limiter.ts";
 
 const commandTimeoutMs = 200;
 /** The command timeout and what two busy cores may add to it. */
@@ -32,7 +33,7 @@ t.test("Redis killed: a tenth of the limit, at once; restarted empty: new window
   await server.kill();
   const { tookMs } = await timed(() => chargeOne(limiter));
   t.ok(tookMs < patienceMs, `the first call waited ${Math.round(tookMs)} ms`);
-  await until(() => !limiter.state().answers, "degraded");
+  await waitFor("degraded", () => !limiter.state().answers);
   t.match(limiter.state(), { answers: false, reason: "connection lost" });
   t.strictSame(await chargeAtOnce(limiter, key, 50), { admitted: 9, refused: 41, degraded: 50 });
   const refused = limiter.charge({ ...key, costs: [1] });
@@ -46,7 +47,7 @@ t.test("Redis killed: a tenth of the limit, at once; restarted empty: new window
   );
 
   await server.start();
-  await until(() => limiter.state().answers, "recovery");
+  await waitFor("recovery", () => limiter.state().answers);
   t.strictSame(await chargeAtOnce(limiter, key, 150), { admitted: 100, refused: 50, degraded: 0 });
 });
 
@@ -76,7 +77,7 @@ t.test(
     t.ok(late.length < 5, "once it is known, calls do not wait");
 
     server.thaw();
-    await until(() => limiter.state().answers, "recovery");
+    await waitFor("recovery", () => limiter.state().answers);
     const after = await chargeAtOnce(limiter, key, 100);
     t.equal(after.degraded, 0);
     // What was sent before the stop may have been carried out after it: then those points are used up, never given twice.
@@ -105,7 +106,7 @@ t.test("Redis too slow: degraded until it is fast again, late answers are not mi
   t.ok(tookMs < patienceMs, `waited ${Math.round(tookMs)} ms`);
 
   proxy.setDelayMs(0);
-  await until(() => limiter.state().answers, "recovery");
+  await waitFor("recovery", () => limiter.state().answers);
   const answers = await Promise.all(["a", "b", "c"].map((text) => redis.echo(text)));
   t.strictSame(answers, ["a", "b", "c"]);
   t.match(await chargeOne(limiter), { admitted: [true], degraded: false });
@@ -119,11 +120,11 @@ t.test("an unsteady Redis does not add up to more than a tenth in a window", asy
   let local = 0;
   for (let outage = 0; outage < 3; outage += 1) {
     await server.kill();
-    await until(() => !limiter.state().answers, "degraded");
+    await waitFor("degraded", () => !limiter.state().answers);
     const counted = await chargeAtOnce(limiter, key, 6);
     local += counted.admitted;
     await server.start();
-    await until(() => limiter.state().answers, "recovery");
+    await waitFor("recovery", () => limiter.state().answers);
   }
   t.equal(local, 10);
 });
@@ -142,7 +143,7 @@ t.test("points held when Redis is lost are not used on top of its new windows", 
   await server.kill();
   await server.start();
   // Whether the loss was noticed before or after the restart, the new window gives out its limit and no more.
-  await until(() => limiter.state().answers && limiter.state().since > 0, "recovery");
+  await waitFor("recovery", () => limiter.state().answers && limiter.state().since > 0);
   let admitted = 0;
   for (let turn = 0; turn < 120; turn += 1) {
     const result = await limiter.charge({ ...busy, costs: Array.from({ length: 100 }, () => 1) });
@@ -157,7 +158,7 @@ t.test("a team's cap is kept at a tenth, too", async (t) => {
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   await server.kill();
-  await until(() => !limiter.state().answers, "degraded");
+  await waitFor("degraded", () => !limiter.state().answers);
   const capped = { ...key, teamCapPerMinute: 150 };
   const one = await chargeAtOnce(limiter, { ...capped, keyId: "one" }, 20);
   const two = await chargeAtOnce(limiter, { ...capped, keyId: "two" }, 20);
@@ -173,7 +174,7 @@ t.test("a Redis that refuses writes counts as one that does not answer", async (
   t.match(await chargeOne(limiter), { admitted: [true], degraded: true });
   t.match(limiter.state(), { answers: false, reason: /OOM/ });
   await redis.config("SET", "maxmemory", "0");
-  await until(() => limiter.state().answers, "recovery");
+  await waitFor("recovery", () => limiter.state().answers);
   t.match(await chargeOne(limiter), { degraded: false });
 });
 
@@ -213,10 +214,10 @@ t.test(
     t.teardown(stop);
     const busy = { ...key, limitPerMinute: 20_000 };
     await chargeAtOnce(limiter, busy, 1000);
-    await until(async () => {
+    await waitFor("a lease", async () => {
       await chargeAtOnce(limiter, busy, 100);
       return limiter.keysWithLease() > 0;
-    }, "a lease");
+    });
     await redis.flushall();
     limiter.hold("emptied");
     t.match(limiter.state(), { answers: false, reason: "emptied" });
@@ -228,7 +229,7 @@ t.test(
     t.strictSame(await redis.keys("*budget*"), [], "no window was begun meanwhile");
 
     limiter.hold(undefined);
-    await until(() => limiter.state().answers, "trusted again");
+    await waitFor("trusted again", () => limiter.state().answers);
     let after = 0;
     for (let round = 0; round < 25; round += 1) after += (await chargeAtOnce(limiter, busy, 1000)).admitted;
     t.equal(after, 20_000, "what the new window holds and not a point more");

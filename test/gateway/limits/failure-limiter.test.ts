@@ -1,14 +1,15 @@
 import t from "tap";
 import { createFailureLimiter } from "../../../gateway/limits/failure-limiter.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
-import { connectRedis, until } from "./support/start-limiter.ts";
+import { connectRedis } from "./support/start-limiter.ts";
 
 const server = await startRedisServer();
 t.teardown(() => server.kill());
 
 async function startFailureLimiter({ points = 3, durationSeconds = 60 } = {}) {
   const redis = connectRedis(server.url);
-  await until(() => redis.status === "ready", "connection");
+  await waitFor("connection", () => redis.status === "ready");
   return { redis, failures: createFailureLimiter({ redis, points, durationSeconds }) };
 }
 
@@ -62,7 +63,7 @@ t.test("a block ends", async (t) => {
   t.teardown(() => redis.disconnect());
   const address = "192.0.2.30";
   t.ok((await failures.countFailure(address)) > 0);
-  await until(() => failures.blockedForMs(address) === 0, "end of the block");
+  await waitFor("end of the block", () => failures.blockedForMs(address) === 0);
   t.ok((await failures.countFailure(address)) > 0, "counted anew");
 });
 
@@ -71,10 +72,10 @@ t.test("without Redis failures are counted in memory, with no wait", async (t) =
   t.teardown(() => own.kill());
   const redis = connectRedis(own.url);
   t.teardown(() => redis.disconnect());
-  await until(() => redis.status === "ready", "connection");
+  await waitFor("connection", () => redis.status === "ready");
   const failures = createFailureLimiter({ redis, points: 3, durationSeconds: 60 });
   await own.kill();
-  await until(() => redis.status !== "ready", "lost connection");
+  await waitFor("lost connection", () => redis.status !== "ready");
   const startMs = performance.now();
   t.equal(await failures.countFailure("192.0.2.40"), 0);
   t.equal(await failures.countFailure("192.0.2.40"), 0);
@@ -86,7 +87,7 @@ t.test("without Redis failures are counted in memory, with no wait", async (t) =
 t.test("failures beyond what Redis is asked a second are counted by the process alone", async (t) => {
   const redis = connectRedis(server.url);
   t.teardown(() => redis.disconnect());
-  await until(() => redis.status === "ready", "connection");
+  await waitFor("connection", () => redis.status === "ready");
   let nowMs = 0;
   const failures = createFailureLimiter({
     redis,

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { createBudgetStore } from "../../../gateway/limits/budget-store.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startProcesses } from "./support/processes.ts";
 import { startRedisServer } from "./support/redis-server.ts";
-import { chargeAtOnce, connectRedis, startLimiter, until } from "./support/start-limiter.ts";
+import { chargeAtOnce, connectRedis, startLimiter } from "./support/start-limiter.ts";
 
 const server = await startRedisServer();
 const redis = connectRedis(server.url);
-await until(() => redis.status === "ready", "connection");
+await waitFor("connection", () => redis.status === "ready");
 t.teardown(async () => {
   redis.disconnect();
   await server.kill();
@@ -79,7 +80,7 @@ t.test("points that an idle process holds go back, and only what was used stays 
   t.ok(admitted > 1000, `${admitted} admitted`);
   const before = await usedOf(key);
   const stoppedMs = performance.now();
-  await until(async () => (await usedOf(key)) === admitted, `of ${before} taken, ${admitted} stay`);
+  await waitFor(`of ${before} taken, ${admitted} stay`, async () => (await usedOf(key)) === admitted);
   const tookMs = performance.now() - stoppedMs;
   t.ok(tookMs < 1000, `after ${Math.round(tookMs)} ms`);
 });
@@ -95,7 +96,7 @@ t.test("three processes under load, one killed with -9: never above, almost all 
     one.load(key, { forMs: 20_000, progressFile: files[place] ?? "" }),
   );
   loads[0]?.catch(() => {});
-  await until(async () => (await usedOf(key)) > limit / 10, "load");
+  await waitFor("load", async () => (await usedOf(key)) > limit / 10);
   await processes[0]?.kill();
   const ofKilled = Number(readFileSync(files[0] ?? "", "utf8"));
   const ofOthers = await Promise.all(loads.slice(1));
@@ -154,7 +155,7 @@ t.test("points end with their window, even where they are not used up", async (t
       nowMs += 1;
     }
     // The last answers are in when nothing is asked any more.
-    await until(async () => (await usedOf(key)) > 100, "points in advance");
+    await waitFor("points in advance", async () => (await usedOf(key)) > 100);
     nowMs -= 20;
     return { taken: await usedOf(key) };
   }
@@ -233,7 +234,7 @@ t.test("a process that stops gives back what it holds", async (t) => {
     admitted += (await limiter.charge({ ...key, costs: [1, 1, 1] })).admitted.length;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await until(async () => (await usedOf(key)) > admitted, "points in advance");
+  await waitFor("points in advance", async () => (await usedOf(key)) > admitted);
   await stop();
   t.equal(await usedOf(key), admitted);
 });

@@ -1,8 +1,9 @@
 import { Registry } from "prom-client";
 import t from "tap";
 import { registerLimiterMetrics } from "../../../gateway/limits/limiter-metrics.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
-import { chargeAtOnce, startLimiter, until } from "./support/start-limiter.ts";
+import { chargeAtOnce, startLimiter } from "./support/start-limiter.ts";
 
 const server = await startRedisServer();
 t.teardown(() => server.kill());
@@ -23,6 +24,6 @@ t.test("counters and state are those of the limiter when asked", async (t) => {
     t.match(text, "tollgate_limits_refused_total 5");
   }
   await server.kill();
-  await until(() => !limiter.state().answers, "degraded");
+  await waitFor("degraded", () => !limiter.state().answers);
   t.match(await registry.metrics(), "tollgate_limits_degraded 1");
 });

@@ -8,6 +8,7 @@ import { coreKey } from "../../helpers/gateway.ts";
 import { runGateway, whenServing, writeConfig } from "../../helpers/gateway-process.ts";
 import { rawPost, rawRequest } from "../../helpers/raw-http.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 t.test("with 400 descriptors 700 sockets neither spin nor close the ops port", async (t) => {
   const [redis, stub] = await Promise.all([startRedis(t), startStubValidator(t)]);
@@ -37,7 +38,7 @@ t.test("with 400 descriptors 700 sockets neither spin nor close the ops port", a
   };
   const open = await metric("tollgate_gateway_connections");
   t.ok(open > 100 && open < 300, `${open} connections are open`);
-  while (closed < 700 - open) await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitFor("the others are closed", () => closed >= 700 - open);
 
   const before = await metric("process_cpu_seconds_total");
   const startedMs = performance.now();

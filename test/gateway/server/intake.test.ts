@@ -6,6 +6,7 @@ import { coreKey, type GatewayUnderTest, qaKey, startGateway } from "../../helpe
 import { rawPost, rawRequest } from "../../helpers/raw-http.ts";
 import { openRawWebSocket } from "../../helpers/raw-web-socket.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 const call = '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}';
 const mebibyte = 1024 * 1024;
@@ -54,10 +55,6 @@ async function openMany(
   return clients;
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 async function metric({ opsUrl }: GatewayUnderTest, name: string): Promise<number> {
   const text = await (await fetch(`${opsUrl}/metrics`)).text();
   const line = text.split("\n").find((each) => each.startsWith(`${name} `));
@@ -74,7 +71,9 @@ t.test("half-sent requests take nobody's place among those that are carried out"
   const strangers = await openMany(t, 40, gateway.port, half(""));
   const unknown = await openMany(t, 40, gateway.port, half("an-unknown-key-of-somebody"));
   const owners = await openMany(t, 40, gateway.port, half(qaKey));
-  await until(() => [...strangers, ...unknown].every(({ text }) => text().includes("\r\n\r\n{")));
+  await waitFor("each stranger is refused", () =>
+    [...strangers, ...unknown].every(({ text }) => text().includes("\r\n\r\n{")),
+  );
   for (const { text } of [...strangers, ...unknown]) {
     t.match(text(), /^HTTP\/1\.1 401 /, "told at once, without its body");
     t.match(text(), /\r\nConnection: close\r\n/);
@@ -91,7 +90,7 @@ t.test("unfinished bodies without a good key cost no memory", async (t) => {
   for (const key of ["", "an-unknown-key-of-somebody"]) {
     const sent = Buffer.concat([Buffer.from(half(key, mebibyte)), almost]);
     const clients = await openMany(t, 30, gateway.port, sent);
-    await until(() => clients.every(({ text }) => text().includes(" 401 ")));
+    await waitFor("each client is told 401", () => clients.every(({ text }) => text().includes(" 401 ")));
   }
   t.equal(await metric(gateway, "tollgate_gateway_body_bytes_held"), 0);
   t.equal((await gateway.post(call)).status, 200);
@@ -108,9 +107,9 @@ t.test("what is still sent of a refused body is taken in up to a bound, then clo
   t.equal(whole.status, 401);
   t.ok(whole.closedAfterMs !== undefined, "closed at the body's end");
   const client = await open(t, gateway.port, half("", 500_000));
-  await until(() => client.text().includes(" 401 "));
+  await waitFor("the client is told 401", () => client.text().includes(" 401 "));
   client.socket.write(Buffer.alloc(200_000, 32));
-  await until(client.isClosed);
+  await waitFor("the client connection is closed", client.isClosed);
   t.pass("closed before the body's end");
 });
 
@@ -122,7 +121,7 @@ t.test("a key's unfinished bodies are bounded, and hurt that key only", async (t
   const body = call.padEnd(500_000);
   const honest = await open(t, gateway.port, rawPost({ key: coreKey, body }).slice(0, -100));
   const clients = await openMany(t, 20, gateway.port, half(qaKey));
-  await until(() => closedOf(clients) === 15);
+  await waitFor("15 of the clients connections are closed", () => closedOf(clients) === 15);
   const refused = clients.filter(({ isClosed }) => isClosed());
   for (const { text } of refused) {
     t.match(text(), /^HTTP\/1\.1 429 /);
@@ -139,10 +138,10 @@ t.test("a key's unfinished bodies are bounded, and hurt that key only", async (t
   // By bytes: what its three hold together is more than the key may.
   const large = Buffer.concat([Buffer.from(half(qaKey, mebibyte)), Buffer.alloc(mebibyte - 1000, 32)]);
   const more = await openMany(t, 3, gateway.port, large);
-  await until(() => closedOf(more) + closedOf(clients) > 15);
+  await waitFor("some connections are closed to make room", () => closedOf(more) + closedOf(clients) > 15);
   t.ok((await metric(gateway, "tollgate_gateway_body_bytes_held")) < 3 * mebibyte);
   honest.socket.write(body.slice(-100));
-  await until(() => honest.text().includes('"result"'));
+  await waitFor("the honest client has its answer", () => honest.text().includes('"result"'));
   t.match(honest.text(), /^HTTP\/1\.1 200 /, "another key's upload comes to its end");
 });
 
@@ -152,13 +151,16 @@ t.test("where the process has no room, an upload wins against bodies that stand 
     bodies: { ...config.bodies, readingMax: 10 },
   }));
   const idle = await openMany(t, 10, gateway.port, half(qaKey));
-  await until(async () => (await metric(gateway, "tollgate_gateway_bodies_reading")) === 10);
+  await waitFor(
+    "the gateway counts 10 of bodies reading",
+    async () => (await metric(gateway, "tollgate_gateway_bodies_reading")) === 10,
+  );
   const body = call.padEnd(900_000);
   const sent = rawPost({ key: coreKey, body });
   const pieces = [sent.slice(0, 300_000), { pauseMs: 50 }, sent.slice(300_000, 600_000), { pauseMs: 50 }];
   const upload = rawRequest(gateway.port, [...pieces, sent.slice(600_000)]);
   t.equal((await upload).status, 200);
-  await until(() => closedOf(idle) === 1);
+  await waitFor("1 of the idle connections are closed", () => closedOf(idle) === 1);
   t.match(idle.find(({ isClosed }) => isClosed())?.text(), /^HTTP\/1\.1 503 /);
 });
 
@@ -176,7 +178,7 @@ t.test("bodies count by the address that a trusted proxy names", async (t) => {
     });
   const others = await openMany(t, 3, gateway.port, from("192.0.2.2"));
   const many = await openMany(t, 6, gateway.port, from("192.0.2.1"));
-  await until(() => closedOf(many) === 3);
+  await waitFor("3 of the many connections are closed", () => closedOf(many) === 3);
   t.equal(closedOf(others), 0);
 });
 
@@ -187,14 +189,14 @@ t.test("one address cannot take the connections of others, nor its own from who 
   }));
   const before = await metric(gateway, "tollgate_gateway_connections");
   const idle = await openMany(t, 50, gateway.port, "", "127.0.0.2");
-  await until(() => closedOf(idle) === 30);
+  await waitFor("30 of the idle connections are closed", () => closedOf(idle) === 30);
   t.equal(closedOf(idle.slice(0, 30)), 30, "the oldest");
   t.equal(await metric(gateway, "tollgate_gateway_connections"), before + 20);
   const good = await open(t, gateway.port, rawPost({ key: coreKey, body: call }), "127.0.0.2");
-  await until(() => good.text().includes('"result"'));
+  await waitFor("the good client has its answer", () => good.text().includes('"result"'));
   // Heads that are never finished are idle too.
   const heads = await openMany(t, 40, gateway.port, half("").slice(0, 60), "127.0.0.2");
-  await until(() => closedOf(heads) === 21);
+  await waitFor("21 of the heads connections are closed", () => closedOf(heads) === 21);
   t.equal(good.isClosed(), false, "a connection that had a good key is not closed for others");
   t.equal((await gateway.post(call)).status, 200, "other addresses have their own");
 });
@@ -206,19 +208,28 @@ t.test("WebSockets count too, until they close", async (t) => {
     connections: { max: 1000, perAddressMax: 6 },
   }));
   await gateway.post(call, { headers: { Connection: "close" } });
-  await until(async () => (await metric(gateway, "tollgate_gateway_connections")) <= 1);
+  await waitFor(
+    "the gateway counts at most 1 of connections",
+    async () => (await metric(gateway, "tollgate_gateway_connections")) <= 1,
+  );
   const opened = [];
   for (let index = 0; index < 5; index += 1) opened.push(await openRawWebSocket(t, gateway.port));
-  await until(async () => (await metric(gateway, "tollgate_gateway_connections")) >= 5);
+  await waitFor(
+    "the gateway counts at least 5 of connections",
+    async () => (await metric(gateway, "tollgate_gateway_connections")) >= 5,
+  );
   const sixth = await open(t, gateway.port, rawPost({ key: coreKey, body: call }));
-  await until(() => sixth.text() !== "" || sixth.isClosed());
+  await waitFor("the sixth is answered or closed", () => sixth.text() !== "" || sixth.isClosed());
   const seventh = await open(t, gateway.port, rawPost({ key: coreKey, body: call }));
-  await until(seventh.isClosed);
+  await waitFor("the seventh connection is closed", seventh.isClosed);
   t.equal(seventh.text(), "", "not taken: all the others have shown a good key");
   for (const socket of opened) socket.end();
-  await until(async () => (await metric(gateway, "tollgate_gateway_connections")) <= 2);
+  await waitFor(
+    "the gateway counts at most 2 of connections",
+    async () => (await metric(gateway, "tollgate_gateway_connections")) <= 2,
+  );
   const eighth = await open(t, gateway.port, rawPost({ key: coreKey, body: call }));
-  await until(() => eighth.text().includes('"result"'));
+  await waitFor("the eighth client has its answer", () => eighth.text().includes('"result"'));
 });
 
 t.test(
@@ -232,9 +243,11 @@ t.test(
     for (let index = 0; index < 5; index += 1) uploads.push(await open(t, gateway.port, sent.slice(0, -100)));
     const orphans = await openMany(t, 20, gateway.port, rawPost({ key: qaKey, body: "", headers: chunked }));
     for (const { socket } of uploads) socket.write(sent.slice(-100));
-    await until(() => orphans.every(({ isClosed }) => isClosed()));
+    await waitFor("each orphan is closed", () => orphans.every(({ isClosed }) => isClosed()));
     for (const { text } of orphans) t.match(text(), /^(HTTP\/1\.1 400 .*Content-Length|$)/s);
-    await until(() => uploads.every(({ text }) => text().includes('"result"')));
+    await waitFor("each upload has its answer", () =>
+      uploads.every(({ text }) => text().includes('"result"')),
+    );
     for (const { text } of uploads) t.match(text(), /^HTTP\/1\.1 200 /);
   },
 );

@@ -1,5 +1,6 @@
 import t from "tap";
 import { coreKey, qaKey } from "../../helpers/gateway.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { account, callMany, loop, startMortals, unbounded } from "./trace-rig.ts";
 
 const deadlyGas = 50_000_000;
@@ -85,11 +86,10 @@ t.test("none is run on the last two healthy validators, and reads go on", async 
   t.same(seen.bodies, []);
   t.equal(struck.size, 0);
   await cluster.validator(0).comeBack();
-  let answer = json;
-  for (let round = 0; round < 200 && !JSON.stringify(answer).includes('"result"'); round += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 25));
-    answer = (await gateway.post(callMany(smallGas))).json;
-  }
+  const answer = await waitFor("three validators answer", async () => {
+    const { text, json } = await gateway.post(callMany(smallGas));
+    return text.includes('"result"') && json;
+  });
   t.match(answer, { result: [{ trace: [] }] }, "with three it is");
 });
 
@@ -143,12 +143,10 @@ t.test(
       "in the next block too",
     );
     const [, second] = gateways;
-    let knows = false;
-    for (let round = 0; round < 200 && !knows; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    await waitFor("the other gateway knows the call", async () => {
       const { traces } = JSON.parse(await (await fetch(`${second?.opsUrl}/status`)).text());
-      knows = traces.deadlyCalls.known === 1;
-    }
+      return traces.deadlyCalls.known === 1;
+    });
     t.match((await second?.post(deadly))?.json, { error: { message: /refused for a while/ } });
     t.equal(struck.size, 1);
     const other = { ...deadly, params: [{ to: account, data: "0x" }, "latest"] };

@@ -1,5 +1,6 @@
 import t from "tap";
 import { qaKey } from "../../helpers/gateway.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { account, callMany, startMortals, unbounded } from "./trace-rig.ts";
 
 const deadly = callMany(50_000_000);
@@ -18,12 +19,12 @@ t.test("traces go to the trace node and nowhere else, whatever becomes of it", a
     }),
   });
   const node = cluster.validator(3);
-  let answer: unknown;
-  for (let round = 0; round < 100 && !JSON.stringify(answer ?? "").includes('"result"'); round += 1) {
-    answer = (await gateway.post(small)).json;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  t.match(answer, { result: [{ trace: [] }] });
+  const answered = (options?: { key: string }) =>
+    waitFor("the trace node answers", async () => {
+      const { text, json } = await gateway.post(small, options);
+      return text.includes('"result"') && json;
+    });
+  t.match(await answered(), { result: [{ trace: [] }] });
   for (let round = 0; round < 20; round += 1) t.match((await gateway.post(balance)).json, { result: /^0x/ });
   t.equal(node.callsOf("eth_getBalance"), 0, "it gets nothing else");
   t.equal(node.callsOf("trace_callMany"), seen.bodies.length);
@@ -47,10 +48,9 @@ t.test("traces go to the trace node and nowhere else, whatever becomes of it", a
   t.match(ready.reasons.join(), /no trace node answers/);
 
   await node.comeBack();
-  answer = undefined;
-  for (let round = 0; round < 400 && !JSON.stringify(answer ?? "").includes('"result"'); round += 1) {
-    answer = (await gateway.post(small, { key: qaKey })).json;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  t.match(answer, { result: [{ trace: [] }] }, "once it is back traces are run again");
+  t.match(
+    await answered({ key: qaKey }),
+    { result: [{ trace: [] }] },
+    "once it is back traces are run again",
+  );
 });

@@ -1,11 +1,11 @@
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import t from "tap";
 import { KeyFileError, openKeyFile } from "../../../gateway/wallet-proxy/key-file.ts";
 import { readOptions } from "../../../gateway/wallet-proxy/options.ts";
 import { createApiKey } from "../../../lib/keys/api-key.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { runCommand, writeKey } from "./command-rig.ts";
 import { ask, startTarget } from "./rig.ts";
 
@@ -148,7 +148,7 @@ t.test("a rotated key is taken without a restart, a broken one is not", async (t
   // As a careful writer does it: a new file in the place of the old one.
   writeFileSync(`${file}.new`, second, { mode: 0o600 });
   renameSync(`${file}.new`, file);
-  while ((await sentKey()) !== second) await sleep(100);
+  await waitFor("the second key is sent", async () => (await sentKey()) === second);
   await command.writes("the key file has another key");
   t.notMatch(command.output(), first);
   t.notMatch(command.output(), second.slice(0, -3));

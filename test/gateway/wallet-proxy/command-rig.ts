@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { createApiKey } from "../../../lib/keys/api-key.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 export type CommandUnderTest = {
   /** What it wrote so far, standard output and error together. */
@@ -19,7 +19,6 @@ export type CommandUnderTest = {
 };
 
 const mainFile = fileURLToPath(new URL("../../../gateway/wallet-proxy/main.ts", import.meta.url));
-const pollMs = 20;
 
 /** The wallet proxy as a process of its own, killed when the test ends. */
 export function runCommand(
@@ -44,10 +43,10 @@ export function runCommand(
     await ended;
   });
   const writes = async (text: string) => {
-    while (!output.includes(text)) {
-      if (isOver) throw new Error(`it ended without "${text}": ${output}`);
-      await sleep(pollMs);
-    }
+    await waitFor(`it writes "${text}"`, () => {
+      if (isOver && !output.includes(text)) throw new Error(`it ended without "${text}": ${output}`);
+      return output.includes(text);
+    });
   };
   return {
     output: () => output,

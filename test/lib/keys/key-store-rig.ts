@@ -5,6 +5,7 @@ import type { KeySettings } from "../../../lib/keys/key-record.ts";
 import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
 import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
 import { type RedisUnderTest, startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 export type KeyRig = {
   server: RedisUnderTest;
@@ -58,15 +59,7 @@ export async function dump(redis: Redis): Promise<string> {
   return lines.join("\n");
 }
 
-/** Polls until a condition holds; rejects after `withinMs`. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  withinMs = 5_000,
-): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await Promise.resolve(condition()).catch(() => false))) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** Waits until something holds; a command that Redis does not answer meanwhile says no. */
+export function waitForStore(what: string, holds: () => boolean | Promise<boolean>): Promise<boolean> {
+  return waitFor(what, () => Promise.resolve(holds()).catch(() => false));
 }

@@ -10,7 +10,7 @@ import {
   keyRecordKey,
   keyVersionKey,
 } from "../../../lib/redis/keys/api-keys.ts";
-import { acmeKey, mustCreate, startKeyRig, until } from "./key-store-rig.ts";
+import { acmeKey, mustCreate, startKeyRig, waitForStore } from "./key-store-rig.ts";
 
 type Watched = { watch: KeyWatch; heard: string[]; gaps: () => number };
 
@@ -32,7 +32,7 @@ async function startWatch(
     commandTimeoutMs,
   });
   t.teardown(() => watch.stop());
-  await until(() => watch.subscribed(), "subscribed");
+  await waitForStore("subscribed", () => watch.subscribed());
   t.equal(gaps, 1, "what was read before the watch began is to be asked again");
   return { watch, heard, gaps: () => gaps - 1 };
 }
@@ -70,14 +70,14 @@ t.test("every kind of change is heard at once, in order, by key or by team, with
   await store.revoke(key.id);
   await store.setTeam({ name: "acme", capPerMinute: 5 });
   const expected = [key.hash, rotated.key.hash, key.hash, key.hash, "acme"];
-  await until(() => heard.length === expected.length, "all heard");
+  await waitForStore("all heard", () => heard.length === expected.length);
   t.strictSame(heard, expected);
   t.equal(watch.version() - before, expected.length);
   t.equal(gaps(), 0);
   await store.revoke(key.id);
   await store.setTeam({ name: "acme", capPerMinute: 5 });
   await mustCreate(store);
-  await until(() => heard.length > expected.length, "the next change");
+  await waitForStore("the next change", () => heard.length > expected.length);
   t.equal(heard.length, expected.length + 1, "what changes nothing is not told");
 });
 
@@ -89,7 +89,7 @@ t.test("seeding tells of each key that comes, changes or goes, and nothing of th
   await store.seed({ keys: [seed], profile: "development" });
   await store.seed({ keys: [{ ...seed, limitPerMinute: 3 }], profile: "development" });
   await store.seed({ keys: [], profile: "development" });
-  await until(() => heard.length === 3, "three changes");
+  await waitForStore("three changes", () => heard.length === 3);
   t.equal(new Set(heard).size, 1);
   t.equal(gaps(), 0);
 });
@@ -99,7 +99,7 @@ t.test("a revocation by another process is heard within a second of it", async (
   const { key } = await mustCreate(store);
   const { heard } = await startWatch(t, store);
   const revoked = runKeys(server.url, ["revoke", key.id]).then(() => performance.now());
-  await until(() => heard.includes(key.hash), "heard", 20_000);
+  await waitForStore("heard", () => heard.includes(key.hash));
   const heardAtMs = performance.now();
   const doneAtMs = await revoked;
   // The process says that it is done after Redis has answered, so the change was before.
@@ -115,7 +115,7 @@ t.test("a revocation whose message was lost is noticed by comparing the version"
   await redis.hset(keyRecordKey(key.hash), "revokedAtMs", "1700000000000");
   const version = await redis.incr(keyVersionKey);
   const lostAtMs = performance.now();
-  await until(() => gaps() > 0, "gap");
+  await waitForStore("gap", () => gaps() > 0);
   t.ok(performance.now() - lostAtMs < 1_000);
   t.equal(watch.version(), version);
   await new Promise((resolve) => setTimeout(resolve, 350));
@@ -129,10 +129,10 @@ t.test("a lost message is noticed by the next message, before any comparison", a
   const { heard, gaps } = await startWatch(t, store);
   await redis.incr(keyVersionKey);
   await store.revoke(key.id);
-  await until(() => gaps() === 1, "gap");
+  await waitForStore("gap", () => gaps() === 1);
   t.strictSame(heard, []);
   await store.setTeam({ name: "acme", capPerMinute: 5 });
-  await until(() => heard.length === 1, "in step again");
+  await waitForStore("in step again", () => heard.length === 1);
   t.strictSame(heard, ["acme"]);
 });
 
@@ -142,7 +142,7 @@ t.test("many changes while versions are compared all the time make no false gap"
     checkIntervalMs: 1,
   });
   for (let round = 1; round <= 300; round += 1) await store.setTeam({ name: "acme", capPerMinute: round });
-  await until(() => heard.length === 300, "all heard");
+  await waitForStore("all heard", () => heard.length === 300);
   t.equal(gaps(), 0);
   t.equal(watch.loss(), undefined, "and no false loss");
   t.equal(watch.known()?.version, watch.version());
@@ -155,7 +155,7 @@ t.test("a message that is none is a gap, not a crash", async (t) => {
   for (const text of ["", "{", "null", '{"version":"1","hash":"a"}', '{"version":1}']) {
     const before = gaps();
     await redis.publish(keyChangesChannel, text);
-    await until(() => gaps() === before + 1, text);
+    await waitForStore(text, () => gaps() === before + 1);
   }
   t.ok(watch.subscribed());
 });
@@ -166,11 +166,11 @@ t.test("a connection that breaks is made anew, with a gap for what may have pass
   const { watch, heard, gaps } = await startWatch(t, store);
   await redis.client("KILL", "ID", await watchConnectionId(redis));
   await store.revoke(key.id);
-  await until(() => gaps() === 1 && watch.subscribed(), "subscribed again", 1_000);
+  await waitForStore("subscribed again", () => gaps() === 1 && watch.subscribed());
   t.equal(watch.version(), Number(await redis.get(keyVersionKey)));
   const before = heard.length;
   await store.setTeam({ name: "acme", capPerMinute: 5 });
-  await until(() => heard.length === before + 1, "hears again");
+  await waitForStore("hears again", () => heard.length === before + 1);
 });
 
 t.test("a Redis that comes back empty counts on from a number never seen, and is a gap", async (t) => {
@@ -178,9 +178,9 @@ t.test("a Redis that comes back empty counts on from a number never seen, and is
   const { watch, gaps } = await startWatch(t, store, { checkIntervalMs: 50 });
   const before = watch.version();
   await redis.flushall();
-  await until(() => gaps() === 1, "gap");
+  await waitForStore("gap", () => gaps() === 1);
   await store.setTeam({ name: "acme" });
-  await until(() => gaps() === 2, "another");
+  await waitForStore("another", () => gaps() === 2);
   t.ok(watch.version() > before, `${watch.version()} after ${before}`);
 });
 
@@ -188,24 +188,24 @@ t.test("Redis killed and started again: not subscribed meanwhile, and again by i
   const { store, server } = await startKeyRig(t);
   const { watch, heard, gaps } = await startWatch(t, store);
   await server.kill();
-  await until(() => !watch.subscribed(), "lost");
+  await waitForStore("lost", () => !watch.subscribed());
   await server.restart();
-  await until(() => watch.subscribed(), "subscribed again");
+  await waitForStore("subscribed again", () => watch.subscribed());
   t.equal(gaps(), 1);
-  await until(() => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true), "changed");
-  await until(() => heard.includes("acme"), "hears again");
+  await waitForStore("changed", () => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true));
+  await waitForStore("hears again", () => heard.includes("acme"));
 });
 
 t.test("a Redis that hangs is noticed by the comparison, and heard again when it goes on", async (t) => {
   const { store, server } = await startKeyRig(t);
   const { watch, heard, gaps } = await startWatch(t, store, { checkIntervalMs: 50, commandTimeoutMs: 200 });
   process.kill(server.pid, "SIGSTOP");
-  await until(() => !watch.subscribed(), "noticed", 1_000);
+  await waitForStore("noticed", () => !watch.subscribed());
   process.kill(server.pid, "SIGCONT");
-  await until(() => watch.subscribed(), "subscribed again");
+  await waitForStore("subscribed again", () => watch.subscribed());
   t.ok(gaps() >= 1);
-  await until(() => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true), "changed");
-  await until(() => heard.includes("acme"), "hears again");
+  await waitForStore("changed", () => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true));
+  await waitForStore("hears again", () => heard.includes("acme"));
 });
 
 t.test("a watch that begins before Redis is there subscribes when it comes", async (t) => {
@@ -224,7 +224,7 @@ t.test("a watch that begins before Redis is there subscribes when it comes", asy
   await new Promise((resolve) => setTimeout(resolve, 100));
   t.notOk(watch.subscribed());
   await server.restart();
-  await until(() => watch.subscribed(), "subscribed");
+  await waitForStore("subscribed", () => watch.subscribed());
   t.equal(gaps, 1);
 });
 
@@ -254,7 +254,7 @@ t.test("what is remembered by the rule of version() is never older than what was
     onVersionGap: () => remembered.clear(),
   });
   t.teardown(() => watch.stop());
-  await until(() => watch.subscribed(), "subscribed");
+  await waitForStore("subscribed", () => watch.subscribed());
   const races = 200;
   let asked = 0;
   for (let race = 0; race < races; race += 1) {
@@ -269,7 +269,7 @@ t.test("what is remembered by the rule of version() is never older than what was
     await ask();
   }
   t.ok(asked > 0, `${asked} answers were from before the revocation`);
-  await until(() => heard === 2 * races, "all heard");
+  await waitForStore("all heard", () => heard === 2 * races);
   t.strictSame(
     [...remembered.values()].filter((found) => found?.revokedAtMs === undefined),
     [],

@@ -5,6 +5,7 @@ import { CorruptKeyRecordError } from "../../../lib/keys/key-record.ts";
 import { keyRefusal } from "../../../lib/keys/key-refusal.ts";
 import { createKeyStore, keysMax } from "../../../lib/keys/key-store.ts";
 import { keyIdsKey, keyRecordKey, keyTeamsKey, keyVersionKey } from "../../../lib/redis/keys/api-keys.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { acmeKey, dump, mustCreate, mustFind, startKeyRig } from "./key-store-rig.ts";
 
 const hourMs = 3_600_000;
@@ -99,7 +100,7 @@ t.test("the secret never reaches Redis, not in any key, value, or message", asyn
   });
   await store.revoke(created.key.id);
   await redis.ping("the end");
-  while (!commands.includes("the end")) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitFor("the last command is seen", () => commands.includes("the end"));
   const stored = await dump(redis);
   t.match(stored, created.key.hash, "the record is there");
   t.match(commands, created.key.hash, "commands are seen");

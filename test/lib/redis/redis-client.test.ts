@@ -3,7 +3,7 @@ import t from "tap";
 import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
 import { startRedisServer } from "../../gateway/limits/support/redis-server.ts";
 import { startSlowProxy } from "../../gateway/limits/support/slow-proxy.ts";
-import { until } from "../../gateway/limits/support/start-limiter.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 const commandTimeoutMs = 150;
 
@@ -40,7 +40,7 @@ t.test("commands fail at once without a connection, and work once there is one",
   const { error, tookMs } = await timed(() => redis.get("a"));
   t.ok(error instanceof Error);
   t.ok(tookMs < 100, `${tookMs} ms`);
-  await until(() => lines.length > 0, "log line");
+  await waitFor("log line", () => lines.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.equal(lines.length, 1, "one line for many attempts");
 
@@ -63,7 +63,7 @@ t.test("a server that does not answer fails commands in time, is left, and found
     t.ok(error instanceof Error, "the second may fail with the connection");
     t.ok(tookMs > 100 && tookMs < 150 + 250, `${Math.round(tookMs)} ms`);
   }
-  await until(() => redis.status !== "ready", "the connection is given up");
+  await waitFor("the connection is given up", () => redis.status !== "ready");
   const next = await timed(() => redis.incr("n"));
   t.ok(next.error !== undefined && next.tookMs < 150 + 250);
   server.thaw();
@@ -94,7 +94,7 @@ t.test("late answers go to their own commands", async (t) => {
     "none belongs to another command",
   );
   proxy.setDelayMs(0);
-  await until(async () => (await redis.echo("now").catch(() => "")) === "now", "fast again");
+  await waitFor("fast again", async () => (await redis.echo("now").catch(() => "")) === "now");
 });
 
 t.test("an outage leaves no rejection without a handler, also where a subscription was open", async (t) => {
@@ -113,10 +113,10 @@ t.test("an outage leaves no rejection without a handler, also where a subscripti
   subscriber.on("ready", () => subscriber.subscribe("news").catch(() => {}));
   for (let outage = 0; outage < 3; outage += 1) {
     // Again and again: a server that was stopped counts the connections that were given up meanwhile, for a moment.
-    await until(async () => {
+    await waitFor("the message", async () => {
       await publisher.publish("news", `after ${outage}`).catch(() => {});
       return messages.includes(`after ${outage}`);
-    }, "the message");
+    });
     if (outage === 1) {
       server.freeze();
       await timed(() => subscriber.ping());

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import t from "tap";
 import { createProgress } from "../../../scripts/load/report/progress.ts";
 import { writeCertificate } from "../../helpers/certificate.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { load, loadReport, root, startProgram, writeMix } from "./load-rig.ts";
 import { answerAll, listen, result, startStubGateway } from "./stub-gateway.ts";
 
@@ -66,7 +67,7 @@ t.test("Ctrl-C ends with a report of what was measured; what is in flight has a 
     ["--url", stub.url, "--mix", writeMix(t, mixText), "--rate", "50", "--warmup", "0", "--json", "-"],
     { TOLLGATE_KEY: key },
   );
-  while (stub.bodies.length < 30) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitFor("30 calls are there", () => stub.bodies.length >= 30);
   program.kill("SIGINT");
   const { code, out, err } = await program.ended;
   t.equal(code, 130);
@@ -87,7 +88,7 @@ t.test("a second Ctrl-C ends it at once, one passed on by npm at the same moment
     ["--url", stub.url, "--mix", writeMix(t, mixText), "--rate", "50", "--warmup", "0"],
     { TOLLGATE_KEY: key },
   );
-  while (stub.bodies.length < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitFor("ten calls are there", () => stub.bodies.length >= 10);
   program.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 50));
   program.kill("SIGINT");

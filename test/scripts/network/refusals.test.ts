@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
 import { processIdentity } from "../../../scripts/processes/process-identity.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { makeNetwork, runningOf } from "./rig.ts";
 
 const main = fileURLToPath(new URL("../../../scripts/network/main.ts", import.meta.url));
@@ -133,7 +133,10 @@ t.test("Ctrl-C during up leaves nothing running", async (t) => {
     child.kill("SIGKILL");
     await ended;
   });
-  while (!said.includes("validator-5 is starting") && child.exitCode === null) await sleep(10);
+  await waitFor(
+    "validator-5 is starting, or the program has ended",
+    () => said.includes("validator-5 is starting") || child.exitCode !== null,
+  );
   const pids = five.map(pidOf);
   t.equal((await runningOf(pids)).length, 5, "all of them had been started");
   child.kill("SIGINT");

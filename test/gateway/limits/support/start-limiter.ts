@@ -68,12 +68,3 @@ export function count(results: readonly ChargeResult[]): Counted {
     degraded: calls.filter(({ degraded }) => degraded).length,
   };
 }
-
-/** Waits for something that happens by itself, at most five seconds. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + 5000;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`did not happen within 5 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -11,6 +11,7 @@ import { webSocketRoute } from "../../../../gateway/server/web-socket-route.ts";
 import type { Session, Wire } from "../../../../gateway/server/websocket/session.ts";
 import { webSocketSettingsSchema } from "../../../../gateway/server/websocket/web-socket-settings.ts";
 import { openRawWebSocket } from "../../../helpers/raw-web-socket.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 
 /** As long as sessions were opened within the library's cork, about seven of so many sockets were closed at once. */
 const socketsCount = 1000;
@@ -70,5 +71,5 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
     socket.end();
   }
   t.equal(answered, socketsCount);
-  while (closed < socketsCount) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitFor("all sockets are closed", () => closed >= socketsCount);
 });

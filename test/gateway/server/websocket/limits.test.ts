@@ -6,6 +6,7 @@ import { echoMethod, startStubValidator } from "../../../fakes/stub-validator.ts
 import { type GatewayUnderTest, startGateway } from "../../../helpers/gateway.ts";
 import { opcodes, openRawWebSocket } from "../../../helpers/raw-web-socket.ts";
 import { startRedis } from "../../../helpers/redis.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { openWebSocket } from "../../../helpers/web-socket-client.ts";
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
@@ -79,7 +80,10 @@ t.test("limits of a socket", async (t) => {
       socket.pause();
       // More than any kernel buffers for one connection.
       for (let sent = 0; sent < 100; sent += 1) socket.send(call);
-      await until(async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0);
+      await waitFor(
+        "the gateway counts 0 of sockets",
+        async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0,
+      );
       socket.resume();
       t.match(await socket.closed, { code: 1013, reason: /read faster/ });
     },
@@ -91,7 +95,11 @@ t.test("limits of a socket", async (t) => {
       openRawWebSocket(t, gateway.port),
       openWebSocket(t, gateway.url),
     ]);
-    await until(async () => (await metric(gateway, "tollgate_gateway_sockets")) === 1, 20_000);
+    await waitFor(
+      "the gateway counts 1 of sockets",
+      async () => (await metric(gateway, "tollgate_gateway_sockets")) === 1,
+      { withinMs: 20_000 },
+    );
     await deaf.closed;
     t.equal((await deaf.next().catch(() => undefined))?.opcode, opcodes.ping);
     t.equal(await answering.call("eth_chainId"), "eth_chainId", "the one that answered pings is served");
@@ -143,7 +151,10 @@ t.test("limits of a socket", async (t) => {
       );
       t.equal(await metric(gateway, "tollgate_gateway_sockets"), 1);
       await client.close();
-      await until(async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0);
+      await waitFor(
+        "the gateway counts 0 of sockets",
+        async () => (await metric(gateway, "tollgate_gateway_sockets")) === 0,
+      );
       t.same(await Promise.all(["newHeads", "logs", "newPendingTransactions"].map(subscriptions)), [0, 0, 0]);
     },
   );
@@ -185,7 +196,7 @@ t.test("limits of a socket", async (t) => {
     const gateway = await startGateway(t, { redisUrl: redis.url, upstreams: [slow.url] });
     const [idle, busy] = await Promise.all([openWebSocket(t, gateway.url), openWebSocket(t, gateway.url)]);
     const answer = busy.call("eth_chainId");
-    await until(async () => slow.bodies.length > 0);
+    await waitFor("the validator has a request", async () => slow.bodies.length > 0);
     const stopped = gateway.stop();
     t.match(await idle.closed, { code: 1001, reason: /connect again/ });
     t.equal(busy.socket.readyState, busy.socket.OPEN);
@@ -222,12 +233,4 @@ async function metric({ opsUrl }: GatewayUnderTest, name: string): Promise<numbe
   const text = await (await fetch(`${opsUrl}/metrics`)).text();
   const line = text.split("\n").find((one) => one.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1));
-}
-
-async function until(isSo: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endsAtMs = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > endsAtMs) throw new Error("it did not come to be so in time");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -6,6 +6,7 @@ import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { writeCertificate } from "../../../helpers/certificate.ts";
 import { coreKey, startGateway } from "../../../helpers/gateway.ts";
 import { startRedis } from "../../../helpers/redis.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 
 t.test("WebSocket over TLS: an open socket outlives its certificate's renewal", async (t) => {
   const [redis, validator] = await Promise.all([startRedis(t), startStubValidator(t)]);
@@ -33,7 +34,7 @@ t.test("WebSocket over TLS: an open socket outlives its certificate's renewal", 
   const first = await open(certificate);
   t.equal(await call(first), answer);
   const second = await writeCertificate(folder, { commonName: "second" });
-  while ((await servedBy(gateway.port)) !== "second") await new Promise((resolve) => setTimeout(resolve, 50));
+  await waitFor("the second certificate is served", async () => (await servedBy(gateway.port)) === "second");
   // The app behind the old certificate goes once it looks idle, a second after it was replaced.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   t.equal(await call(first), answer);

@@ -1,7 +1,8 @@
 import { test } from "tap";
 import { createAnvilClient } from "../../../fakes/validators/anvil-client.ts";
 import { startAnvilProcess } from "../../../fakes/validators/anvil-process.ts";
-import { startTracker, until } from "./start-tracker.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { startTracker } from "./start-tracker.ts";
 
 test("a development node alone: heads at once, bursts in order, evm_revert noticed", async (t) => {
   const anvil = await startAnvilProcess({ chainId: 8845, genesisTimestampSeconds: 1_700_000_000 });
@@ -11,7 +12,7 @@ test("a development node alone: heads at once, bursts in order, evm_revert notic
     await anvil.kill();
   });
   const tracker = startTracker(t, { validators: [{ url: anvil.url }], blockTimeMs: 2000 });
-  await until(() => tracker.status()[0]?.source === "newHeads", "its WebSocket, found on its own port");
+  await waitFor("its WebSocket, found on its own port", () => tracker.status()[0]?.source === "newHeads");
   t.equal(tracker.announced()?.number, 0n);
 
   const snapshot = await client.must("evm_snapshot", []);
@@ -24,7 +25,7 @@ test("a development node alone: heads at once, bursts in order, evm_revert notic
 
   const sinceMs = performance.now();
   await client.must("evm_revert", [snapshot]);
-  await until(() => tracker.epochs.length === 1 && tracker.eligible() === "0", "a new epoch");
+  await waitFor("a new epoch", () => tracker.epochs.length === 1 && tracker.eligible() === "0");
   t.ok(performance.now() - sinceMs < 3000);
   t.equal(tracker.announced()?.number, 0n);
 

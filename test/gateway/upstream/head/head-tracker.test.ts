@@ -1,6 +1,7 @@
 import { test } from "tap";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { createScriptedChain } from "./scripted-chain.ts";
-import { startTracker, until } from "./start-tracker.ts";
+import { startTracker } from "./start-tracker.ts";
 import { type StubNode, startStubNode } from "./stub-node.ts";
 
 const chain = createScriptedChain("ours");
@@ -11,11 +12,11 @@ test("heads come by one WebSocket a validator, with one subscription and nothing
   const one = await startStubNode(t, { chain, height: 10 });
   const two = await startStubNode(t, { chain, height: 10, webSocket: "next" });
   const tracker = startTracker(t, { validators: [one, { url: two.url }], limits: rareProbes });
-  await until(() => tracker.said("heads by WebSocket").length === 2, "both are subscribed to");
-  await until(() => tracker.announced()?.number === 10n, "the first head");
+  await waitFor("both are subscribed to", () => tracker.said("heads by WebSocket").length === 2);
+  await waitFor("the first head", () => tracker.announced()?.number === 10n);
   t.equal(tracker.said("no heads by WebSocket, polling").length, 0, "to look for the port is no trouble");
   // Heads count only after a question that was asked when the WebSocket stood.
-  await until(() => tracker.status().every(({ source }) => source === "newHeads"), "both WebSockets count");
+  await waitFor("both WebSockets count", () => tracker.status().every(({ source }) => source === "newHeads"));
   one.mine();
   two.mine();
   t.ok(await tracker.waitFor(11n, 1000));
@@ -33,7 +34,7 @@ test("heads come by one WebSocket a validator, with one subscription and nothing
 test("a validator without a WebSocket is polled, and blocks between two polls are fetched", async (t) => {
   const node = await startStubNode(t, { chain, height: 10, webSocket: "none" });
   const tracker = startTracker(t, { validators: [node] });
-  await until(() => tracker.announced()?.number === 10n, "the first head");
+  await waitFor("the first head", () => tracker.announced()?.number === 10n);
   node.become({ height: 30 });
   t.ok(await tracker.waitFor(30n, 1000));
   t.same(
@@ -47,7 +48,7 @@ test("a validator without a WebSocket is polled, and blocks between two polls ar
 test("`none` keeps a validator from being asked for a WebSocket", async (t) => {
   const node = await startStubNode(t, { chain, height: 10 });
   const tracker = startTracker(t, { validators: [{ url: node.url, wsUrl: "none" }] });
-  await until(() => tracker.announced()?.number === 10n, "the first head");
+  await waitFor("the first head", () => tracker.announced()?.number === 10n);
   node.become({ height: 11 });
   t.ok(await tracker.waitFor(11n, 1000));
   t.equal(node.subscriptions(), 0);
@@ -57,7 +58,7 @@ test("a WebSocket that falls silent is noticed: heads come by polling and it is 
   const node = await startStubNode(t, { chain, height: 10 });
   const limits = { socketSilentMs: 300, socketRetryMinMs: 50 };
   const tracker = startTracker(t, { validators: [node], limits });
-  await until(() => tracker.announced()?.number === 10n && node.subscriptions() === 1, "a subscription");
+  await waitFor("a subscription", () => tracker.announced()?.number === 10n && node.subscriptions() === 1);
   node.faults.silent = true;
   let missed = 0;
   let sources = "";
@@ -70,9 +71,9 @@ test("a WebSocket that falls silent is noticed: heads come by polling and it is 
   t.equal(missed, 0, "no head was missed");
   t.match(sources, /newHeads.* polling/);
   node.faults.silent = false;
-  await until(() => tracker.status()[0]?.source === "newHeads", "the new WebSocket counts");
+  await waitFor("the new WebSocket counts", () => tracker.status()[0]?.source === "newHeads");
   node.mine();
-  await until(() => tracker.said("heads by WebSocket").length === 2, "a head by the new WebSocket");
+  await waitFor("a head by the new WebSocket", () => tracker.said("heads by WebSocket").length === 2);
   t.match(tracker.status()[0], { source: "newHeads", wsReconnects: 1, eligible: true });
 });
 
@@ -80,7 +81,7 @@ test("a port that takes the handshake and never says a word costs nothing but th
   const node = await startStubNode(t, { chain, height: 10, webSocket: "stuck" });
   const limits = { handshakeTimeoutMs: 50, socketRetryMaxMs: 50 };
   const tracker = startTracker(t, { validators: [node], limits });
-  await until(() => node.handshakes() === 6, "it is tried again and again");
+  await waitFor("it is tried again and again", () => node.handshakes() === 6);
   node.become({ height: 11 });
   t.ok(await tracker.waitFor(11n, 1000));
   t.ok(node.connections() <= 3, "connections that were given up are closed, though it does not close them");
@@ -102,11 +103,11 @@ test("messages that are no heads, or too large, end the WebSocket and nothing el
   junk.push(JSON.stringify({ method: "eth_subscription", params: { subscription: "0x5", result: badHead } }));
   junk.push(`"${"x".repeat(200_000)}"`);
   for (const [round, text] of junk.entries()) {
-    await until(() => node.subscriptions() === round + 1, `a subscription after ${text.slice(0, 20)}`);
+    await waitFor(`a subscription after ${text.slice(0, 20)}`, () => node.subscriptions() === round + 1);
     node.push(text);
   }
-  await until(() => node.subscriptions() === junk.length + 1, "a subscription at last");
-  await until(() => tracker.announced() !== undefined, "the head");
+  await waitFor("a subscription at last", () => node.subscriptions() === junk.length + 1);
+  await waitFor("the head", () => tracker.announced() !== undefined);
   t.equal(tracker.announced()?.number, 10n);
   t.equal(tracker.eligible(), "0");
 });
@@ -115,16 +116,16 @@ test("a validator that dies and comes back counts again at once, by a new WebSoc
   const nodes: StubNode[] = [];
   for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
   const tracker = startTracker(t, { validators: nodes });
-  await until(() => tracker.eligible() === "012", "all count");
+  await waitFor("all count", () => tracker.eligible() === "012");
   const [first, ...others] = nodes;
   await first?.die();
-  await until(() => tracker.eligible() === "12", "the dead one is out", 1000);
+  await waitFor("the dead one is out", () => tracker.eligible() === "12", { withinMs: 1000 });
   for (const node of others) node.mine();
   t.ok(await tracker.waitFor(11n, 1000));
   first?.become({ height: 11 });
   await first?.comeBack();
-  await until(() => tracker.eligible() === "012", "it is back", 1500);
-  await until(() => tracker.status()[0]?.wsReconnects === 1, "its WebSocket too");
+  await waitFor("it is back", () => tracker.eligible() === "012", { withinMs: 1500 });
+  await waitFor("its WebSocket too", () => tracker.status()[0]?.wsReconnects === 1);
   t.same(tracker.epochs, []);
   t.same(
     tracker.heads.map(({ number }) => Number(number)),
@@ -138,27 +139,27 @@ test("a validator that comes back on another chain is not believed for a moment"
     const nodes: StubNode[] = [];
     for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
     const tracker = startTracker(t, { validators: nodes });
-    await until(
-      () => tracker.eligible() === "012" && nodes.every((node) => node.subscriptions() === 1),
+    await waitFor(
       "all",
+      () => tracker.eligible() === "012" && nodes.every((node) => node.subscriptions() === 1),
     );
     const [first, ...others] = nodes;
     await first?.die();
-    await until(() => tracker.eligible() === "12", "the dead one is out");
+    await waitFor("the dead one is out", () => tracker.eligible() === "12");
     first?.become(change);
     await first?.comeBack();
-    await until(() => first?.subscriptions() === 2, "its WebSocket is back");
+    await waitFor("its WebSocket is back", () => first?.subscriptions() === 2);
     first?.mine();
     first?.mine();
     for (const node of others) node.mine();
     t.ok(await tracker.waitFor(11n, 1000));
-    await until(() => tracker.status()[0]?.identity === "foreign", "it is found out");
+    await waitFor("it is found out", () => tracker.status()[0]?.identity === "foreign");
     t.equal(tracker.eligible(), "12");
     t.equal(tracker.heightOf("0"), undefined);
     t.ok(tracker.heads.every(({ number, hash }) => hash === chain.block(Number(number)).hash));
     t.equal(tracker.said("validator is of another chain, not counted").length, 1, "said once");
     first?.become({ chain, height: 11, chainId: 8845 });
-    await until(() => tracker.eligible() === "012", "it is ours again");
+    await waitFor("it is ours again", () => tracker.eligible() === "012");
     await tracker.stop();
   }
 });
@@ -168,18 +169,16 @@ test("a validator that hangs is out, costs the others nothing and does not hold 
   for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));
   const limits = { probeTimeoutMs: 200, handshakeTimeoutMs: 200 };
   const tracker = startTracker(t, { validators: nodes, limits });
-  await until(() => tracker.eligible() === "012", "all count");
+  await waitFor("all count", () => tracker.eligible() === "012");
   const [first, ...others] = nodes;
   if (first !== undefined) first.faults.hangs = true;
-  await until(() => tracker.eligible() === "12", "the one that hangs is out", 2000);
+  await waitFor("the one that hangs is out", () => tracker.eligible() === "12", { withinMs: 2000 });
   for (const node of others) node.mine();
   t.ok(await tracker.waitFor(11n, 400), "its word is not waited for");
   await tracker.stop();
-  await until(
-    () => nodes.every((node) => node.connections() === 0),
-    "no connection is left, hung or not",
-    1000,
-  );
+  await waitFor("no connection is left, hung or not", () => nodes.every((node) => node.connections() === 0), {
+    withinMs: 1000,
+  });
 });
 
 test("answers that are none put a validator out, and good ones bring it back", async (t) => {
@@ -189,9 +188,9 @@ test("answers that are none put a validator out, and good ones bring it back", a
   const other = await startStubNode(t, { chain, height: 10 });
   const tracker = startTracker(t, { validators: [node, other] });
   for (const body of bodies) {
-    await until(() => tracker.eligible() === "01", "both count");
+    await waitFor("both count", () => tracker.eligible() === "01");
     node.faults.body = body;
-    await until(() => tracker.eligible() === "1", `it is out by ${body}`);
+    await waitFor(`it is out by ${body}`, () => tracker.eligible() === "1");
     const isUnreadable = body === bodies.at(-1);
     t.match(tracker.status()[0], { why: isUnreadable ? "its genesis block cannot be read" : "no answer" });
     node.faults.body = undefined;
@@ -203,7 +202,7 @@ test("a validator that takes no arrays is asked call by call", async (t) => {
   const node = await startStubNode(t, { chain, height: 10, webSocket: "none" });
   node.faults.refusesArrays = true;
   const tracker = startTracker(t, { validators: [node] });
-  await until(() => tracker.announced()?.number === 10n, "the first head");
+  await waitFor("the first head", () => tracker.announced()?.number === 10n);
   node.become({ height: 14 });
   t.ok(await tracker.waitFor(14n, 1000));
   t.equal(tracker.heads.length, 5);
@@ -247,9 +246,9 @@ test("a chain that stands still is flagged while its validators answer, and read
   const tracker = startTracker(t, { validators: [node], limits: { stalledAfterMs: 300 } });
   t.ok(await tracker.waitFor(10n, 1000));
   t.notOk(tracker.isStalled());
-  await until(() => tracker.isStalled(), "stalled");
+  await waitFor("stalled", () => tracker.isStalled());
   t.equal(tracker.eligible(), "0");
-  await until(() => tracker.said("the chain stands still").length === 1, "the log says it");
+  await waitFor("the log says it", () => tracker.said("the chain stands still").length === 1);
   node.mine();
   t.ok(await tracker.waitFor(11n, 1000));
   t.notOk(tracker.isStalled());

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { startValidators, type Validators } from "../../../fakes/validators/start-validators.ts";
-import { startTracker, type TrackerUnderTest, until } from "./start-tracker.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { startTracker, type TrackerUnderTest } from "./start-tracker.ts";
 
 const blockTimeMs = 250;
 
@@ -12,13 +13,13 @@ async function startBoth(t: Parameters<typeof startTracker>[0], options: { webSo
     // Who was on another chain for a while is to count again before the test ends.
     limits: { distrustMs: 1000 },
   });
-  await until(() => tracker.eligible() === "01234", "all five count");
+  await waitFor("all five count", () => tracker.eligible() === "01234");
   return { validators, tracker };
 }
 
 /** Serving again: a new epoch, and validators to ask. Gives how long it took. */
 async function servesAgain(tracker: TrackerUnderTest, epochs: number, sinceMs: number): Promise<number> {
-  await until(() => tracker.epochs.length === epochs && tracker.eligible() !== "", `epoch ${epochs}`);
+  await waitFor(`epoch ${epochs}`, () => tracker.epochs.length === epochs && tracker.eligible() !== "");
   return performance.now() - sinceMs;
 }
 
@@ -48,7 +49,7 @@ test("a chain that is reverted, restarted from an older state or made anew is se
   t.ok(await tracker.waitFor(4n, 3000));
   const genesisHash = tracker.epoch().genesisHash;
   await validators.killChain();
-  await until(() => tracker.eligible() === "", "all are gone");
+  await waitFor("all are gone", () => tracker.eligible() === "");
   sinceMs = performance.now();
   await validators.restartChain();
   t.ok((await servesAgain(tracker, 2, sinceMs)) < 3000, "killed before it saved");
@@ -79,10 +80,10 @@ test("a restart of all validators at the height that they had is no new epoch", 
   const { validators, tracker } = await startBoth(t);
   t.ok(await tracker.waitFor(2n, 3000));
   for (const validator of validators.validators) await validator.die();
-  await until(() => tracker.eligible() === "", "all are gone");
+  await waitFor("all are gone", () => tracker.eligible() === "");
   t.notOk(await tracker.waitFor((tracker.announced()?.number ?? 0n) + 1n, 700));
   await validators.healAll();
-  await until(() => tracker.eligible() === "01234", "all are back", 3000);
+  await waitFor("all are back", () => tracker.eligible() === "01234", { withinMs: 3000 });
   t.same(tracker.epochs, []);
   t.ok(await tracker.waitFor((tracker.announced()?.number ?? 0n) + 2n, 3000));
 });
@@ -108,7 +109,7 @@ test("through seeded faults of up to three of five the head goes on, true and ne
   }
   t.same(tracker.epochs, []);
   t.ok(isTrue(tracker, validators), "each block once, in order");
-  await until(() => tracker.eligible() === "01234", "all count again", 5000);
+  await waitFor("all count again", () => tracker.eligible() === "01234", { withinMs: 5000 });
 });
 
 type Validator = Validators["validators"][number];

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Test } from "tap";
 import type { HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
@@ -50,13 +49,4 @@ export function startTracker(
         .map(({ label }) => label)
         .join(""),
   };
-}
-
-/** Waits until it holds; the title says what was waited for in vain. */
-export async function until(holds: () => boolean, title: string, withinMs = 5000): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!holds()) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${title}`);
-    await sleep(5);
-  }
 }

@@ -4,6 +4,7 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import t, { type Test } from "tap";
 import { createHttpConnection, type HttpFailure } from "../../../../gateway/upstream/http/http-connection.ts";
 import { writeCertificate } from "../../../helpers/certificate.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 
 type Answer = (request: string, socket: Socket) => void;
 
@@ -198,7 +199,7 @@ t.test("what was dropped tells nothing more, and does not disturb what follows",
     else socket.write(ok("now"));
   });
   http.post("late");
-  while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitFor("a connection is open", () => sockets.length > 0);
   http.drop();
   t.same(await post("now"), { how: "whole", body: "now" });
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -209,7 +210,7 @@ t.test("a response can be held up and let on", async (t) => {
   const megabyte = "x".repeat(1_000_000);
   const { post, http, body } = await start(t, (_request, socket) => socket.write(ok(megabyte.repeat(8))));
   const posted = post("1");
-  while (body().length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await waitFor("the answer begins", () => body().length > 0);
   http.pause();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const held = body().length;

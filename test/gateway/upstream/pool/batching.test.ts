@@ -1,7 +1,8 @@
 import t from "tap";
 import { isStreamed } from "../../../../gateway/upstream/upstream-result.ts";
 import { startStubValidator } from "../../../fakes/stub-validator.ts";
-import { answering, callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { answering, callsOf, callTo, createGate, echo, startPool } from "./start-pool.ts";
 
 const lengthOf = (body: string) => callsOf(body).calls.length;
 const methodsOf = (bodies: readonly string[]) =>
@@ -78,7 +79,7 @@ t.test("while all connections are busy calls gather, and leave together when one
   const early: Promise<string>[] = [];
   for (const name of ["1", "2", "3", "4"]) {
     early.push(ask("web3_sha3", [name]));
-    await until(() => stub.bodies.length === Number(name));
+    await waitFor(`the validator has request ${name}`, () => stub.bodies.length === Number(name));
   }
   t.equal(validator(0).lanes["light"]?.inFlight, 4);
   const late: Promise<string>[] = [];
@@ -135,7 +136,7 @@ t.test("a call too many is refused at once: of one key, and of all", async (t) =
   const flood = (group: string | undefined, count: number) =>
     Array.from({ length: count }, () => ask("web3_sha3", ["x"], group === undefined ? {} : { group }));
   const first = flood("a", 5);
-  await until(() => stub.bodies.length === 1);
+  await waitFor("the validator has one request", () => stub.bodies.length === 1);
   const second = flood("b", 2);
   const others = flood(undefined, 5);
   const refused = await Promise.all([...first.slice(3), ...others.slice(2)]);
@@ -181,7 +182,7 @@ t.test("a call whose time is over is not waited for, and does not leave where it
   const stub = await startStubValidator(t, { answer: gate.answer });
   const { ask } = startPool(t, [stub.url], { settings: { connections: { slow: 1 } } });
   const first = ask("debug_traceTransaction", ["first"], { timeoutMs: 100 });
-  await until(() => stub.bodies.length === 1);
+  await waitFor("the validator has one request", () => stub.bodies.length === 1);
   const second = ask("debug_traceTransaction", ["second"], { timeoutMs: 100 });
   const third = ask("debug_traceTransaction", ["third"]);
   t.strictSame(await Promise.all([first, second]), ["overdue", "unavailable"]);

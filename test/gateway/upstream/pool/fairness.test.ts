@@ -2,7 +2,7 @@ import t from "tap";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
-import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
+import { callsOf, callTo, createGate, echo, startPool } from "./start-pool.ts";
 
 const callMs = 110;
 /** Two processors are shared by validators, load and whatever else runs. */
@@ -92,7 +92,7 @@ t.test("wide logs hold up no balance, and narrow ones stay with the quick", asyn
   const logs = callTo("eth_getLogs", [{ fromBlock: "0x0", toBlock: "0x3e7" }]);
   const wide = { ...logs, rule: logs.rule.wide?.rule ?? logs.rule };
   const asked = Array.from({ length: 200 }, () => pool.ask(wide, { group: "heavy" }));
-  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 8));
+  t.ok(await waitFor("eight slow calls in flight", () => validator(0).lanes["slow"]?.inFlight === 8));
   t.equal(validator(0).lanes["light"]?.inFlight, 0);
   const tookMs = await longestMs(20, () => ask("eth_getBalance", ["0x00"], { group: "quiet" }));
   t.ok(tookMs < slackMs, `${tookMs} ms`);
@@ -131,7 +131,7 @@ t.test("a full queue refuses the key that fills it", async (t) => {
   const settings = { connections: { light: 1 }, arrays: { light: 1 }, queueMax: { light: 20 } };
   const { ask } = startPool(t, [stub.url], { settings });
   const heavy = Array.from({ length: 30 }, (_, index) => ask("web3_sha3", [`h${index}`], { group: "heavy" }));
-  await until(() => stub.bodies.length === 1);
+  await waitFor("the validator has one request", () => stub.bodies.length === 1);
   const quiet = Array.from({ length: 5 }, (_, index) => ask("web3_sha3", [`q${index}`], { group: "quiet" }));
   gate.open();
   t.ok((await Promise.all(quiet)).every((text) => text.includes('"result":"q')));

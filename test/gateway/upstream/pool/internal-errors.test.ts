@@ -1,7 +1,8 @@
 import t, { type Test } from "tap";
 import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
-import { callsOf, createGate, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { callsOf, createGate, startPool } from "./start-pool.ts";
 
 const internal = '{"code":-32603,"message":"Internal error"}';
 const account = `0x${"11".repeat(20)}`;
@@ -101,7 +102,10 @@ t.test(
     gate.close();
     const long = ask("eth_estimateGas", estimate);
     const askedAtMs = performance.now();
-    await until(() => received("eth_estimateGas") === 1 && performance.now() > askedAtMs + 20);
+    await waitFor(
+      "the validator was asked, and 20 ms have passed",
+      () => received("eth_estimateGas") === 1 && performance.now() > askedAtMs + 20,
+    );
     gate.open();
     t.match(await long, internal);
     t.equal(received("eth_estimateGas"), 1, "it may be what a validator suffers from");

@@ -1,6 +1,7 @@
 import t from "tap";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
-import { callsOf, callTo, echo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { callsOf, callTo, echo, startPool } from "./start-pool.ts";
 
 /** Answers everything but the calls that are asked here, for as long as it is stuck. */
 function createStuck() {
@@ -54,7 +55,7 @@ t.test("a late call is asked of a second validator, and the first answer is take
   t.equal(validator(0).hedges, 1);
   t.equal(validator(0).lanes["light"]?.inFlight, 1, "the validator still works on it");
   stuck.release();
-  t.ok(await until(() => validator(0).lanes["light"]?.inFlight === 0));
+  t.ok(await waitFor("no light calls in flight", () => validator(0).lanes["light"]?.inFlight === 0));
 });
 
 t.test("no more calls are asked twice than allowed", async (t) => {
@@ -95,7 +96,12 @@ t.test("a request that was given up keeps its place until it is answered, or its
   const { requests } = validator(0);
   for (let round = 0; round < 20; round += 1) await pool.ask(callTo("web3_sha3", ["y"], { timeoutMs: 800 }));
   t.equal(validator(0).requests, requests, "nothing more is put to it meanwhile");
-  t.ok(await until(() => validator(0).lanes["light"]?.inFlight === 0, 1500), "after 800 ms it is free");
+  t.ok(
+    await waitFor("after 800 ms it is free", () => validator(0).lanes["light"]?.inFlight === 0, {
+      withinMs: 1500,
+    }),
+    "after 800 ms it is free",
+  );
 });
 
 t.test("with one validator alone a late call waits for it, to its deadline and no longer", async (t) => {
@@ -117,7 +123,10 @@ t.test("a slow call delays no other validator's calls, and takes nobody out", as
     settings: { health: { sweepMs: 10, suspectAfterMs: 50 } },
   });
   const slow = pool.ask(callTo("debug_traceTransaction", ["0x1"]));
-  await until(() => validator(0).lanes["slow"]?.inFlight === 1 || validator(1).lanes["slow"]?.inFlight === 0);
+  await waitFor(
+    "no slow calls in flight",
+    () => validator(0).lanes["slow"]?.inFlight === 1 || validator(1).lanes["slow"]?.inFlight === 0,
+  );
   for (let round = 0; round < 10; round += 1) {
     await new Promise((resolve) => setTimeout(resolve, 30));
     t.match(await ask("eth_chainId"), /result/);

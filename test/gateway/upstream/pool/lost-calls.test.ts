@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import { type StubAnswer, type StubValidator, startStubValidator } from "../../../fakes/stub-validator.ts";
-import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { callsOf, callTo, createGate, echo, startPool } from "./start-pool.ts";
 
 /** Ends with a call whose first parameter says so: for good, after `afterMs`. */
 function dyingOf(poison: string, afterMs: number): { answer: StubAnswer; stub: StubValidator | undefined } {
@@ -66,7 +67,7 @@ t.test("a validator that is taken out for its bad answers goes on with its trace
   const other = await startStubValidator(t, { answer: gate.answer });
   const { pool, validator } = startPool(t, [stub.url, other.url], { settings: { health: { sweepMs: 10 } } });
   const traced = pool.ask(callTo("debug_traceTransaction", ["x"]), { target: 0 });
-  await until(() => stub.bodies.length > 0);
+  await waitFor("the validator has a request", () => stub.bodies.length > 0);
   other.answerWith(echo);
   for (let round = 0; validator(0).breaker === "closed" && round < 100; round += 1) {
     await pool.ask(callTo("web3_sha3", ["x"]));

@@ -1,6 +1,7 @@
 import t from "tap";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
-import { anyHead, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { anyHead, startPool } from "./start-pool.ts";
 import { costOf, steadyLoad } from "./steady-load.ts";
 
 const callsPerSecond = 200;
@@ -96,7 +97,7 @@ t.test(
     t.ok(performance.now() - began < 3000);
     const refused = (await Promise.all(more)).filter((text) => text === "unavailable");
     t.ok(refused.length > 0 && refused.length < 60, `${refused.length} of 60 refused`);
-    t.ok(await until(() => pool.isAnswering(), 3000));
+    t.ok(await waitFor("the pool answers again", () => pool.isAnswering(), { withinMs: 3000 }));
   },
 );
 

@@ -3,7 +3,8 @@ import t from "tap";
 import { besuErrors, refused } from "../../../fakes/validators/besu-errors.ts";
 import { developmentWallet, signed } from "../../../fakes/validators/rpc.ts";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
-import { anyHead, callsOf, callTo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { anyHead, callsOf, callTo, startPool } from "./start-pool.ts";
 
 const cluster = await startValidators(t, { gossipDelayMs: 30 });
 await cluster.mine(2);
@@ -83,7 +84,7 @@ t.test("replicas agree on the validator of a sender, and part ways only over one
 
   const dead = targets[0] ?? 0;
   await cluster.validator(dead).die();
-  await until(() => one.validator(dead).breaker === "open", 50);
+  await waitFor("the dead one is passed over", () => one.validator(dead).breaker === "open");
   for (const [index, wallet] of wallets.entries()) {
     const nonce = await nonceOf(wallet.address);
     const raw = await signed(wallet, nonce + 2, { value: 0n });
@@ -110,7 +111,7 @@ t.test("a sender keeps its validator while that is behind for a moment, or slow"
 
   cluster.validator(target).slow(400);
   const sending = result("eth_sendRawTransaction", [await signed(alice, first + 2)]);
-  t.ok(await until(() => validator(target).suspect), "reads pass it over");
+  t.ok(await waitFor("reads pass it over", () => validator(target).suspect), "reads pass it over");
   t.match(await ask("eth_chainId"), /result/);
   const next = signed(alice, first + 3).then((raw) => result("eth_sendRawTransaction", [raw]));
   t.match(await Promise.all([sending, next]), [/^0x/, /^0x/]);
@@ -185,7 +186,9 @@ t.test("once another transaction of its nonce was sent it is not offered again",
   const older = await signed(alice, nonce + 1, { value: 1n });
   const newer = await signed(alice, nonce + 1, { value: 2n });
   const first = pool.ask(callTo("eth_sendRawTransaction", [older]));
-  await until(() => cluster.validator(target).calls.bodies.some((body) => body.includes(older)));
+  await waitFor("the older transaction reaches its validator", () =>
+    cluster.validator(target).calls.bodies.some((body) => body.includes(older)),
+  );
   const second = result("eth_sendRawTransaction", [newer]);
   t.equal(await second, hashOf(newer));
   t.equal(await first, "unavailable", "nobody knows what became of it");

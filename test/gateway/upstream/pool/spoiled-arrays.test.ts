@@ -1,6 +1,7 @@
 import t from "tap";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
-import { answering, callsOf, echo, type StubCall, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { answering, callsOf, echo, type StubCall, startPool } from "./start-pool.ts";
 
 const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
 const expected = names.map((name) => `{"jsonrpc":"2.0","id":7,"result":"${name}"}`);
@@ -131,5 +132,5 @@ t.test("a long answer in an array is asked for alone, so that it can be long", a
     answers.map((text) => text.length),
     [50_036, 41, 50_036, 41],
   );
-  t.ok(await until(() => stub.bodies.length === 5));
+  t.ok(await waitFor("the validator has five requests", () => stub.bodies.length === 5));
 });

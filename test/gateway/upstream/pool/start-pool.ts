@@ -118,13 +118,3 @@ export function createGate(answer: StubAnswer) {
     },
   };
 }
-
-/** Waits until something holds; for what happens on the other side of a socket. */
-export async function until(holds: () => boolean, withinMs = 2000): Promise<boolean> {
-  const endsAt = performance.now() + withinMs;
-  while (!holds()) {
-    if (performance.now() > endsAt) return false;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return true;
-}

@@ -1,7 +1,8 @@
 import { register } from "prom-client";
 import t from "tap";
 import { startStubValidator } from "../../../fakes/stub-validator.ts";
-import { callTo, createGate, echo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { callTo, createGate, echo, startPool } from "./start-pool.ts";
 
 t.test("status and metrics show how each validator is used and why it was last taken out", async (t) => {
   const gate = createGate(echo);
@@ -21,7 +22,7 @@ t.test("status and metrics show how each validator is used and why it was last t
     },
   );
   const asks = Array.from({ length: 200 }, () => ask("web3_sha3", ["x"]));
-  await until(() => stubs.every(({ bodies }) => bodies.length === 1));
+  await waitFor("each validator has a request", () => stubs.every(({ bodies }) => bodies.length === 1));
   t.strictSame(pool.status().lanes["light"]?.waiting, 72, "two arrays of 64 are on their way");
   t.match(await registry.metrics(), /tollgate_gateway_queue_calls\{lane="light"\} 72/);
   t.match(await registry.metrics(), /tollgate_gateway_validator_in_flight\{validator="1",lane="light"\} 1/);
@@ -73,7 +74,7 @@ t.test("what waits when the pool is stopped is answered, and nothing is taken an
   const stub = await startStubValidator(t, { answer: () => new Promise(() => {}) });
   const { ask, pool } = startPool(t, [stub.url], { settings: { connections: { light: 1 } } });
   const inFlight = ask("web3_sha3", ["x"]);
-  await until(() => stub.bodies.length === 1);
+  await waitFor("the validator has one request", () => stub.bodies.length === 1);
   const waiting = ask("web3_sha3", ["x"]);
   const sending = pool.ask(callTo("eth_sendRawTransaction", ["0x1234"]));
   await new Promise((resolve) => setImmediate(resolve));

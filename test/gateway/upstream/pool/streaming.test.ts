@@ -5,7 +5,8 @@ import { pipeline } from "node:stream/promises";
 import t from "tap";
 import { isStreamed, type StreamedAnswer } from "../../../../gateway/upstream/upstream-result.ts";
 import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validator.ts";
-import { callsOf, callTo, createGate, echo, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { callsOf, callTo, createGate, echo, startPool } from "./start-pool.ts";
 
 const mebibyte = 1024 * 1024;
 const traceCall = callTo("debug_traceTransaction", ["0x1"]);
@@ -90,7 +91,7 @@ t.test("a long answer streams, every byte but the id as it was written", async (
   t.equal(read.bytes, seen().written);
   t.equal(digest(), seen().digest);
   t.ok(read.chunks > 100, "in pieces");
-  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  t.ok(await waitFor("no slow calls in flight", () => validator(0).lanes["slow"]?.inFlight === 0));
   const next = readStream(await streamOf(pool));
   t.equal(await next.over, "ended", "the next comes the same way");
 });
@@ -101,7 +102,7 @@ t.test("a slow reader holds the validator back, its one place, and nobody else",
   const { ask, pool, validator } = startPool(t, [stub.url]);
   const stream = await streamOf(pool);
   const { read, over } = readStream(stream, { slowly: true });
-  await until(() => read.chunks === 1);
+  await waitFor("one chunk read", () => read.chunks === 1);
   // Both sockets' buffers fill, then nothing moves.
   let before = -1;
   while (seen().written !== before) {
@@ -191,10 +192,10 @@ t.test("after the first byte the reader hears of the failure", async (t) => {
   const last = await startStubValidator(t, { answer: dying.answer });
   const { pool: lastPool, validator } = startPool(t, [last.url]);
   const { read, over } = readStream(await streamOf(lastPool));
-  await until(() => read.chunks > 10);
+  await waitFor("more than 10 chunks read", () => read.chunks > 10);
   await last.stop();
   t.equal(await over, "failed");
-  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  t.ok(await waitFor("no slow calls in flight", () => validator(0).lanes["slow"]?.inFlight === 0));
 });
 
 t.test("a client that leaves ends its stream and frees its place", async (t) => {
@@ -213,22 +214,25 @@ t.test("a client that leaves ends its stream and frees its place", async (t) => 
   const { pool, validator } = startPool(t, [stub.url], { settings: { connections: { slow: 1 } } });
   const started = await streamOf(pool);
   const { read } = readStream(started);
-  await until(() => read.chunks > 3);
+  await waitFor("more than three chunks read", () => read.chunks > 3);
   started.abort();
-  t.ok(await until(() => closed === 1));
-  t.ok(await until(() => validator(0).lanes["slow"]?.inFlight === 0));
+  t.ok(await waitFor("one closed", () => closed === 1));
+  t.ok(await waitFor("no slow calls in flight", () => validator(0).lanes["slow"]?.inFlight === 0));
   t.equal(read.outcome, "open", "and is told nothing more");
 
   const neverStarted = await streamOf(pool);
   neverStarted.abort();
   neverStarted.abort();
-  t.ok(await until(() => closed === 2));
+  t.ok(await waitFor("two closed", () => closed === 2));
 
   gate.close();
   t.equal(await pool.ask(traceCall, { mayStream: true, timeoutMs: 50 }), "overdue");
   gate.open();
   t.ok(
-    await until(() => validator(0).lanes["slow"]?.inFlight === 0),
+    await waitFor(
+      "an answer for nobody is not read to its end",
+      () => validator(0).lanes["slow"]?.inFlight === 0,
+    ),
     "an answer for nobody is not read to its end",
   );
   t.equal(validator(0).lastTakenOut, null, "none of which is held against the validator");
@@ -245,7 +249,7 @@ t.test("a stream that stands still for too long, or takes too long in all, is en
 
   const forgotten = await streamOf(still.pool);
   t.ok(
-    await until(() => still.validator(0).lanes["slow"]?.inFlight === 0),
+    await waitFor("also one that was never started", () => still.validator(0).lanes["slow"]?.inFlight === 0),
     "also one that was never started",
   );
   t.equal(await readStream(forgotten).over, "failed");

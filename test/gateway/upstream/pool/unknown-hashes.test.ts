@@ -1,7 +1,8 @@
 import { Wallet } from "ethers";
 import t from "tap";
 import { startStubValidator } from "../../../fakes/stub-validator.ts";
-import { answering, callsOf, createGate, startPool, until } from "./start-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
+import { answering, callsOf, createGate, startPool } from "./start-pool.ts";
 
 const hash = (index: number) => `0x${index.toString(16).padStart(64, "0")}`;
 const known = hash(0xabc);
@@ -66,11 +67,11 @@ t.test("checks are their key's calls: never more of them on their way than it ma
   const asked = Array.from({ length: 6 }, (_, index) =>
     ask("eth_getTransactionReceipt", [hash(index)], { group: "key" }),
   );
-  t.ok(await until(() => received().length === 6));
+  t.ok(await waitFor("six requests are received", () => received().length === 6));
   t.equal(await ask("eth_chainId", [], { group: "key" }), "crowded");
   // Four answer, so that what they said is checked with the fifth, which holds all of it.
   for (const gate of gates.slice(0, 4)) gate.open();
-  t.ok(await until(() => stubs[4]?.bodies.length === 6));
+  t.ok(await waitFor("the fifth validator has six requests", () => stubs[4]?.bodies.length === 6));
   t.equal(await ask("eth_chainId", [], { group: "key" }), "crowded", "each question is one call still");
   openAll();
   t.ok((await Promise.all(asked)).every((text) => text === unknown));
@@ -101,7 +102,7 @@ t.test("unknown blocks and nonces that are too low are checked within the key's 
   });
   const sent = ask("eth_sendRawTransaction", [raw], { group: "key" });
   const block = ask("eth_getBlockByNumber", ["0x1", false], { group: "key" });
-  t.ok(await until(() => received() === 3), "the receipt is asked for");
+  t.ok(await waitFor("the receipt is asked for", () => received() === 3), "the receipt is asked for");
   t.equal(await ask("eth_chainId", [], { group: "key" }), "crowded");
   gate.open();
   t.match(await sent, /Nonce too low/);
