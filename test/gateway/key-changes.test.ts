@@ -1,11 +1,11 @@
-import { Redis } from "ioredis";
 import t from "tap";
 import { readGatewayConfig } from "../../gateway/config.ts";
-import { createKeyStore } from "../../lib/keys/key-store.ts";
 import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
+import { openKeyStore } from "../helpers/api-keys.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { startStopwatch } from "../helpers/stopwatch.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 
@@ -15,29 +15,15 @@ t.test("changes to keys reach every gateway", async (t) => {
   const options = { redisUrl: redis.url, upstreams: [validator.url] };
   const gateways = await Promise.all([startGateway(t, options), startGateway(t, options)]);
   // Another process would have another connection, as this one is.
-  const admin = new Redis(redis.url);
-  t.teardown(() => admin.disconnect());
-  const store = createKeyStore({ redis: admin });
-  await store.setTeam({ name: "partners" });
-  const create = async () => {
-    const made = await store.create({
-      team: "partners",
-      label: "a test",
-      permissions: ["rpc"],
-      qa: false,
-      profile: "development",
-    });
-    if (made.outcome !== "created") throw new Error(made.outcome);
-    return made;
-  };
+  const { admin, store, create } = await openKeyStore(t, redis.url);
   const statuses = (key: string) =>
     Promise.all(gateways.map(async (gateway) => (await gateway.post(chainId, { key })).status));
   const within = async (timeoutMs: number, key: string, expected: number) => {
-    const started = performance.now();
+    const stopwatch = startStopwatch();
     for (;;) {
       const seen = await statuses(key);
       if (seen.every((status) => status === expected)) return true;
-      if (performance.now() - started > timeoutMs) return seen;
+      if (stopwatch.elapsedMs() > timeoutMs) return seen;
     }
   };
 
@@ -104,18 +90,8 @@ t.test("a gateway of the production profile refuses development keys that are st
   t.equal((await development.post(chainId)).status, 200);
   t.equal((await production.post(chainId, { key: coreKey })).status, 401);
 
-  const admin = new Redis(redis.url);
-  t.teardown(() => admin.disconnect());
-  const store = createKeyStore({ redis: admin });
-  await store.setTeam({ name: "partners" });
-  const made = await store.create({
-    team: "partners",
-    label: "a test",
-    permissions: ["rpc"],
-    qa: false,
-    profile: "production",
-  });
-  if (made.outcome !== "created") throw new Error(made.outcome);
+  const { create } = await openKeyStore(t, redis.url);
+  const made = await create({ profile: "production" });
   t.equal((await production.post(chainId, { key: made.secret })).status, 200);
 });
 

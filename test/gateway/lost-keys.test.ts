@@ -1,10 +1,10 @@
 import { mkdir, rm } from "node:fs/promises";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
 import { createApiKey, type Profile } from "../../lib/keys/api-key.ts";
-import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
+import { openKeyStore } from "../helpers/api-keys.ts";
 import { coreKey, type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { waitFor } from "../helpers/wait-for.ts";
@@ -18,23 +18,8 @@ async function startRig(
 ) {
   const redis = await startRedis(t);
   const validator = await startStubValidator(t);
-  const admin = new Redis(redis.url, { retryStrategy: () => 50 });
-  admin.on("error", () => {});
-  t.teardown(() => admin.disconnect());
-  const store = createKeyStore({ redis: admin });
-  await store.setTeam({ name: "partners" });
-  const create = async () => {
-    const made = await store.create({
-      team: "partners",
-      label: "a test",
-      permissions: ["rpc"],
-      qa: false,
-      profile,
-      limitPerMinute: 100,
-    });
-    if (made.outcome !== "created") throw new Error(made.outcome);
-    return made;
-  };
+  const { admin, store, ...keys } = await openKeyStore(t, redis.url);
+  const create = () => keys.create({ profile, limitPerMinute: 100 });
   const start = (change: (config: GatewayConfig) => GatewayConfig = (config) => config) =>
     startGateway(t, {
       redisUrl: redis.url,
@@ -231,18 +216,8 @@ t.test("production that never had a key says so, and takes the first one at once
   t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "production" }) }), 503);
   await waitFor("said", async () => /Redis holds no API keys/.test((await readyz(gateway)).text));
   t.match(gateway.logLines.join(""), /"level":40.*Redis holds no API keys/);
-  const admin = new Redis(redis.url);
-  t.teardown(() => admin.disconnect());
-  const store: KeyStore = createKeyStore({ redis: admin });
-  await store.setTeam({ name: "partners" });
-  const made = await store.create({
-    team: "partners",
-    label: "first",
-    permissions: ["rpc"],
-    qa: false,
-    profile: "production",
-  });
-  if (made.outcome !== "created") throw new Error(made.outcome);
+  const { create } = await openKeyStore(t, redis.url);
+  const made = await create({ label: "first", profile: "production" });
   await waitFor("the first key", async () => (await statusOf(gateway, made)) === 200);
   t.match((await readyz(gateway)).text, /"degraded": false/);
   t.equal(await statusOf(gateway, { secret: createApiKey({ profile: "production" }) }), 401);

@@ -1,9 +1,10 @@
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
 import { createApiKey } from "../../lib/keys/api-key.ts";
 import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
+import { createKey, openKeyStore } from "../helpers/api-keys.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
 
@@ -13,10 +14,7 @@ const lookUpsMax = { unknownPerSecondMax: 20, refusedPerSecondMax: 1, unknownKey
 async function startRig(t: Test, keyLookUps: Partial<GatewayConfig["keyLookUps"]> = {}) {
   const redis = await startRedis(t);
   const validator = await startStubValidator(t);
-  const admin = new Redis(redis.url);
-  t.teardown(() => admin.disconnect());
-  const store = createKeyStore({ redis: admin });
-  await store.setTeam({ name: "partners" });
+  const { admin, store } = await openKeyStore(t, redis.url);
   const start = () =>
     startGateway(t, {
       redisUrl: redis.url,
@@ -31,18 +29,7 @@ async function startRig(t: Test, keyLookUps: Partial<GatewayConfig["keyLookUps"]
   return { admin, store, start };
 }
 
-async function create(store: KeyStore) {
-  const made = await store.create({
-    team: "partners",
-    label: "a test",
-    permissions: ["rpc"],
-    qa: false,
-    profile: "development",
-    limitPerMinute: 1_000_000,
-  });
-  if (made.outcome !== "created") throw new Error(made.outcome);
-  return made;
-}
+const create = (store: KeyStore) => createKey(store, { limitPerMinute: 1_000_000 });
 
 /** Scripts that Redis has run: look-ups, failures counted, limits. */
 async function scriptsRun(admin: Redis): Promise<number> {

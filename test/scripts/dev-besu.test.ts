@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { HDNodeWallet, Wallet } from "ethers";
 import t, { type Test } from "tap";
@@ -14,8 +13,8 @@ import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { runCommand } from "../helpers/run-command.ts";
-import { claimConfirmed, postClaim } from "./dev-claims.ts";
 import { waitFor } from "../helpers/wait-for.ts";
+import { claimConfirmed, postClaim } from "./dev-claims.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 import { freePortBase } from "./network/rig.ts";
 
