@@ -10,7 +10,7 @@ const benches: Readonly<
     run: async (args) => (await import("./gateway/main.ts")).main(args),
   },
   profile: {
-    what: "where the gateway's time goes under load, by room of the code and by function",
+    what: "where the gateway's time goes under load, by module and by function",
     run: async (args) => (await import("./profile/main.ts")).main(args),
   },
   streaming: {

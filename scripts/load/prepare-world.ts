@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import { type AskGateway, quantitySchema, readAnswer } from "./http/ask-gateway.ts";
-import { createAccounts } from "./mix/accounts.ts";
 import { fundSenders } from "./mix/fund-senders.ts";
 import type { Mix, MixItem, MixStep, SenderSettings } from "./mix/mix-schema.ts";
 import { type RecentBlocks, readRecentBlocks } from "./mix/recent-blocks.ts";
@@ -83,4 +83,10 @@ function namesIn(mix: Mix): Set<string> {
       .flatMap(({ params, batch, send }) => findPlaceholders({ params, batch, send }))
       .map(({ placeholder }) => placeholder.name),
   );
+}
+
+/** The addresses of `$account`: those of the list, or as many as `count` that follow from the seed and hold nothing. */
+function createAccounts({ count, seed, list }: Mix["accounts"]): readonly string[] {
+  if (list !== undefined) return list;
+  return Array.from({ length: count }, (_, index) => `0x${hash("sha256", `${seed}:${index}`).slice(0, 40)}`);
 }

@@ -13,9 +13,9 @@ import { parseCoreList, splitCores } from "../../scripts/bench/gateway/cores.ts"
 import type { Measurement } from "../../scripts/bench/gateway/measure.ts";
 import { readOptions } from "../../scripts/bench/gateway/options.ts";
 import { findPrograms, missingForAll } from "../../scripts/bench/gateway/programs.ts";
-import { spreadOf, summarizeWork } from "../../scripts/bench/gateway/summarize.ts";
+import { spreadOf, summarizeWorkload } from "../../scripts/bench/gateway/summarize.ts";
 import { createStubChain } from "../../scripts/bench/gateway/validators/stub-chain.ts";
-import { createUnique, fill, type WorkName, works } from "../../scripts/bench/gateway/workloads.ts";
+import { createUnique, fill, type WorkloadName, workloads } from "../../scripts/bench/gateway/workloads.ts";
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -121,7 +121,7 @@ const chain = createStubChain({ startedAtMs: Date.now() });
 
 t.test("a contestant that does its work rightly passes the check", async (t) => {
   const url = await startContestant(t, {});
-  await checkAnswers({ name: "right", url, keepsLimits: true, works, chain });
+  await checkAnswers({ name: "right", url, keepsLimits: true, workloads, chain });
 });
 
 t.test("a contestant that answers wrongly is refused", async (t) => {
@@ -134,16 +134,16 @@ t.test("a contestant that answers wrongly is refused", async (t) => {
     [{ admitsAnyKey: true }, "batch", /a missing key got status 200, not 401 or 403/],
     [{ limitPerMinute: limitedKey.limitPerMinute - 1 }, "batch", /call 5 .* got status 429, not 200/],
     [{ limitPerMinute: limitedKey.limitPerMinute + 1 }, "batch", /call 6 .* got status 200, not 429/],
-  ] satisfies [Fault, WorkName, RegExp][]) {
+  ] satisfies [Fault, WorkloadName, RegExp][]) {
     const url = await startContestant(t, fault);
-    const asked = works.filter((work) => work.name === name);
-    const checked = checkAnswers({ name: "wrong", url, keepsLimits: true, works: asked, chain });
+    const asked = workloads.filter((work) => work.name === name);
+    const checked = checkAnswers({ name: "wrong", url, keepsLimits: true, workloads: asked, chain });
     await t.rejects(checked, { name: WrongAnswerError.name, message: expected });
   }
 });
 
 t.test("requests are as the issue wants them", async (t) => {
-  const mix = works.find(({ name }) => name === "mix")?.requests ?? [];
+  const mix = workloads.find(({ name }) => name === "mix")?.requests ?? [];
   const methods = mix.map(({ body }) => /"method":"(\w+)"/.exec(body)?.[1]);
   const shares = Object.fromEntries(
     [...new Set(methods)].map((method) => [method, methods.filter((one) => one === method).length]),
@@ -161,16 +161,18 @@ t.test("requests are as the issue wants them", async (t) => {
     withParams.length / 10,
     "a tenth repeats",
   );
-  const keys = works.find(({ name }) => name === "keys")?.requests ?? [];
+  const keys = workloads.find(({ name }) => name === "keys")?.requests ?? [];
   t.equal(new Set(keys.map(({ keyIndex }) => benchKeys[keyIndex]?.value)).size, 100, "100 keys take turns");
   const [first, second] = [createUnique(1), createUnique(2)];
-  const bodies = [first, first, second, second].map((next) => fill(works[0]?.requests[0]?.body ?? "", next));
+  const bodies = [first, first, second, second].map((next) =>
+    fill(workloads[0]?.requests[0]?.body ?? "", next),
+  );
   t.equal(new Set(bodies).size, 4, "no parameter comes twice, in no run");
 });
 
 t.test("ratios are taken within a round, medians over rounds", async (t) => {
   const rounds = (rates: number[]) => rates.map((rate) => ({ ...measurement, requestsPerCpuSecond: rate }));
-  const row = summarizeWork({
+  const row = summarizeWorkload({
     contestant: "ours",
     work: "unique",
     rounds: rounds([200, 90, 20]),
@@ -188,7 +190,7 @@ t.test("the proxy has a core of its own where there are two", async (t) => {
   t.strictSame(splitCores([3]), { proxy: 3, load: [3] });
 });
 
-t.test("a profile is summed up by function and room, between two moments", async (t) => {
+t.test("a profile is summed up by function and module, between two moments", async (t) => {
   const frame = (functionName: string, url = "", lineNumber = -1) => ({ functionName, url, lineNumber });
   const text = JSON.stringify({
     nodes: [
@@ -211,9 +213,9 @@ t.test("a profile is summed up by function and room, between two moments", async
     totalUs: 400,
     idleUs: 100,
     functions: [
-      { name: "answer", place: "gateway/pipeline/stages/answer.ts:12", room: "gateway/stages", us: 100 },
-      { name: "writev ← answer gateway/pipeline/stages/answer.ts:12", place: "", room: "native", us: 100 },
-      { name: "(garbage collector)", place: "", room: "GC", us: 100 },
+      { name: "answer", place: "gateway/pipeline/stages/answer.ts:12", module: "gateway/pipeline", us: 100 },
+      { name: "writev ← answer gateway/pipeline/stages/answer.ts:12", place: "", module: "native", us: 100 },
+      { name: "(garbage collector)", place: "", module: "GC", us: 100 },
     ],
   });
 });

@@ -2,9 +2,9 @@ import { benchKeys, limitedKey } from "./bench-keys.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import { post } from "./post.ts";
 import type { StubChain } from "./validators/stub-chain.ts";
-import { createUnique, fill, type Work } from "./workloads.ts";
+import { createUnique, fill, type Workload } from "./workloads.ts";
 
-/** A contestant that does not do the work as it must: its figures would mean nothing. */
+/** A contestant that does not answer as it must: its figures would mean nothing. */
 export class WrongAnswerError extends Error {
   override readonly name = "WrongAnswerError";
 }
@@ -12,7 +12,7 @@ export class WrongAnswerError extends Error {
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 
 /**
- * Proves that a contestant does what it is measured for: each work's requests are answered rightly for every id, a
+ * Proves that a contestant does what it is measured for: each workload's requests are answered rightly for every id, a
  * key that is missing or unknown is refused, and a key's limit holds to the call.
  * @throws WrongAnswerError
  */
@@ -20,25 +20,25 @@ export async function checkAnswers({
   name,
   url,
   keepsLimits,
-  works,
+  workloads,
   chain,
 }: {
   name: string;
   url: string;
   keepsLimits: boolean;
-  works: readonly Work[];
+  workloads: readonly Workload[];
   chain: StubChain;
 }): Promise<void> {
   const fail = (problem: string): never => {
     throw new WrongAnswerError(`${name} answers wrongly, so nothing is measured: ${problem}`);
   };
-  for (const work of works) {
+  for (const workload of workloads) {
     const nextUnique = createUnique(0);
-    for (const request of work.requests) {
+    for (const request of workload.requests) {
       const sent = fill(request.body, nextUnique);
       const answer = await post(url, { key: benchKeys[request.keyIndex]?.value ?? "", body: sent });
       const problem = judgeAnswer({ sent, answer, chain });
-      if (problem !== undefined) fail(`${work.name}: ${problem}`);
+      if (problem !== undefined) fail(`${workload.name}: ${problem}`);
     }
   }
   for (const key of [undefined, "bench-key-that-nobody-has"]) {

@@ -4,8 +4,8 @@ import { type Measurement, measure } from "./measure.ts";
 import { type AddedLatency, measureAddedLatency } from "./measure-added-latency.ts";
 import type { Rig } from "./rig.ts";
 import type { RunningContestant } from "./start-contestant.ts";
-import { type LatencyRow, summarizeLatency, summarizeWork, type WorkRow } from "./summarize.ts";
-import { type Work, works } from "./workloads.ts";
+import { type LatencyRow, summarizeLatency, summarizeWorkload, type WorkloadRow } from "./summarize.ts";
+import { type Workload, workloads } from "./workloads.ts";
 
 /** What a proxy still has to do for the turn before must not be counted to the next. */
 const pauseMs = 100;
@@ -20,7 +20,7 @@ export function createTurns({
   seconds: number;
   say: (line: string) => void;
 }) {
-  const measured: { contestant: ContestantName; work: Work; rounds: Measurement[] }[] = [];
+  const measured: { contestant: ContestantName; work: Workload; rounds: Measurement[] }[] = [];
   const latencies: { contestant: ContestantName; rounds: AddedLatency[] }[] = [];
   let runs = 0;
 
@@ -29,17 +29,17 @@ export function createTurns({
     return runs;
   }
 
-  function roundsOf(contestant: ContestantName, work: Work): Measurement[] | undefined {
+  function roundsOf(contestant: ContestantName, work: Workload): Measurement[] | undefined {
     return measured.find((one) => one.contestant === contestant && one.work === work)?.rounds;
   }
 
-  function keep(contestant: ContestantName, work: Work, result: Measurement): void {
+  function keep(contestant: ContestantName, work: Workload, result: Measurement): void {
     const rounds = roundsOf(contestant, work);
     if (rounds === undefined) measured.push({ contestant, work, rounds: [result] });
     else rounds.push(result);
   }
 
-  async function measureOnce(one: RunningContestant, work: Work): Promise<Measurement> {
+  async function measureOnce(one: RunningContestant, work: Workload): Promise<Measurement> {
     await sleep(pauseMs);
     return measure({ rig, running: one, work, seconds, run: nextRun() });
   }
@@ -47,7 +47,7 @@ export function createTurns({
   return {
     nextRun,
 
-    async work(running: readonly RunningContestant[], work: Work, label: string): Promise<void> {
+    async work(running: readonly RunningContestant[], work: Workload, label: string): Promise<void> {
       for (const one of running) {
         const { name } = one.contestant;
         const result = await measureOnce(one, work);
@@ -61,7 +61,7 @@ export function createTurns({
     },
 
     async latency(running: readonly RunningContestant[], label: string): Promise<void> {
-      const [work] = works;
+      const [work] = workloads;
       if (work === undefined) return;
       for (const one of running) {
         const { name } = one.contestant;
@@ -85,10 +85,10 @@ export function createTurns({
       }
     },
 
-    summary(): { works: WorkRow[]; latency: LatencyRow[] } {
+    summary(): { works: WorkloadRow[]; latency: LatencyRow[] } {
       const rows = measured.map(({ contestant, work, rounds }) => {
         const nginx = roundsOf("nginx", work);
-        return summarizeWork({ contestant, work: work.name, rounds, nginx });
+        return summarizeWorkload({ contestant, work: work.name, rounds, nginx });
       });
       return { works: rows, latency: latencies.map((one) => summarizeLatency(one.contestant, one.rounds)) };
     },

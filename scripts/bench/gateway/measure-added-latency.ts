@@ -1,7 +1,7 @@
 import type { Rig } from "./rig.ts";
 import { type LoadResult, runWrk } from "./run-wrk.ts";
 import type { RunningContestant } from "./start-contestant.ts";
-import type { Work } from "./workloads.ts";
+import type { Workload } from "./workloads.ts";
 
 /** What a proxy adds to an answer's time at half of what it can carry, once. */
 export type AddedLatency = {
@@ -23,7 +23,7 @@ const connections = 256;
 
 /**
  * The same rate first to a validator, then through the proxy, so that what the machine and the load tool add stands on both
- * sides. `fullRate` is what the contestant carried at this work with nothing held back.
+ * sides. `fullRate` is what the contestant carried of this workload with nothing held back.
  */
 export async function measureAddedLatency({
   rig,
@@ -35,7 +35,7 @@ export async function measureAddedLatency({
 }: {
   rig: Rig;
   running: RunningContestant;
-  work: Work;
+  work: Workload;
   seconds: number;
   /** This number and the next one are this measurement's alone. */
   run: number;

@@ -3,9 +3,9 @@ import type { Rig } from "./rig.ts";
 import { runWrk } from "./run-wrk.ts";
 import { type Samples, sampleAnswers } from "./sample-answers.ts";
 import type { RunningContestant } from "./start-contestant.ts";
-import type { Work } from "./workloads.ts";
+import type { Workload } from "./workloads.ts";
 
-/** One contestant at one work, once. */
+/** One contestant at one workload, once. */
 export type Measurement = {
   requestsPerSecond: number;
   p50Ms: number;
@@ -37,7 +37,7 @@ export async function measure({
 }: {
   rig: Rig;
   running: RunningContestant;
-  work: Work;
+  work: Workload;
   seconds: number;
   /** This number and the next one are this measurement's alone. */
   run: number;

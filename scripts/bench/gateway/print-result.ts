@@ -1,13 +1,13 @@
 import type { BenchResult } from "./run-bench.ts";
-import type { LatencyRow, Spread, WorkRow } from "./summarize.ts";
-import { works } from "./workloads.ts";
+import type { LatencyRow, Spread, WorkloadRow } from "./summarize.ts";
+import { workloads } from "./workloads.ts";
 
-/** The result for people: a table for each work, then what each contestant is. */
+/** The result for people: a table for each workload, then what each contestant is. */
 export function printResult(result: BenchResult): string {
   const { machine, rounds, seconds, connections } = result;
-  const tables = works.flatMap(({ name, title }) => {
+  const tables = workloads.flatMap(({ name, title }) => {
     const rows = result.works.filter((row) => row.work === name);
-    return rows.length === 0 ? [] : ["", `${name}: ${title}`, ...workTable(rows)];
+    return rows.length === 0 ? [] : ["", `${name}: ${title}`, ...workloadTable(rows)];
   });
   const latency =
     result.latency.length === 0
@@ -27,7 +27,7 @@ export function printResult(result: BenchResult): string {
   ].join("\n");
 }
 
-function workTable(rows: readonly WorkRow[]): string[] {
+function workloadTable(rows: readonly WorkloadRow[]): string[] {
   return columns([
     [
       "",
@@ -73,7 +73,7 @@ function latencyTable(rows: readonly LatencyRow[]): string[] {
   ]);
 }
 
-function errorsText({ errors, wrong }: WorkRow): string {
+function errorsText({ errors, wrong }: WorkloadRow): string {
   return wrong === 0 ? String(errors) : `${errors}, ${wrong} wrong`;
 }
 

@@ -1,7 +1,11 @@
 import { cpus } from "node:os";
 import { checkAnswers } from "./check-answers.ts";
 import type { Contestant, ContestantName } from "./contestant.ts";
-import { contestants } from "./contestants.ts";
+import { haproxy } from "./contestants/haproxy.ts";
+import { httpProxy } from "./contestants/http-proxy.ts";
+import { nginx } from "./contestants/nginx.ts";
+import { nodeUndici } from "./contestants/node-undici.ts";
+import { ours } from "./contestants/ours.ts";
 import { createTurns } from "./create-turns.ts";
 import { connections } from "./measure.ts";
 import type { BenchOptions } from "./options.ts";
@@ -9,8 +13,8 @@ import { findPrograms, MissingProgramsError, missingForAll, type Programs, versi
 import { createRig, type Rig } from "./rig.ts";
 import { runWrk } from "./run-wrk.ts";
 import { type RunningContestant, startContestant } from "./start-contestant.ts";
-import type { LatencyRow, WorkRow } from "./summarize.ts";
-import { type Work, works } from "./workloads.ts";
+import type { LatencyRow, WorkloadRow } from "./summarize.ts";
+import { type Workload, workloads } from "./workloads.ts";
 
 export type BenchResult = {
   machine: { cpu: string; cores: number; proxyCore: number; loadCores: readonly number[] };
@@ -19,11 +23,13 @@ export type BenchResult = {
   connections: number;
   contestants: readonly { name: ContestantName; title: string; version: string }[];
   skipped: readonly string[];
-  works: readonly WorkRow[];
+  works: readonly WorkloadRow[];
   latency: readonly LatencyRow[];
 };
 
 const warmUpSecondsMax = 2;
+/** In the order in which they take turns. nginx stands first, because the others are compared with it. */
+const contestants: readonly Contestant[] = [nginx, haproxy, httpProxy, nodeUndici, ours];
 
 /**
  * Runs the contestants in turns (A B C A B C …) and sums up.
@@ -55,7 +61,7 @@ export async function runBench({
   signal.addEventListener("abort", stop);
   try {
     signal.throwIfAborted();
-    const chosen = works.filter(({ name }) => options.works.includes(name));
+    const chosen = workloads.filter(({ name }) => options.workloads.includes(name));
     const running = await startAll({ present, rig, say });
     const turns = createTurns({ rig, seconds: options.seconds, say });
     await warmUp({
@@ -69,7 +75,7 @@ export async function runBench({
     for (let round = 1; round <= options.rounds; round += 1) {
       const label = `round ${round} of ${options.rounds}`;
       for (const work of chosen) await turns.work(running, work, label);
-      if (options.works.includes("latency")) await turns.latency(running, label);
+      if (options.workloads.includes("latency")) await turns.latency(running, label);
     }
     return {
       machine: {
@@ -115,7 +121,7 @@ async function startAll({
   for (const contestant of present) {
     const started = await startContestant({ contestant, rig });
     const { name, keepsLimits } = contestant;
-    await checkAnswers({ name, url: started.url, keepsLimits, works, chain: rig.validators.chain });
+    await checkAnswers({ name, url: started.url, keepsLimits, workloads, chain: rig.validators.chain });
     say(
       `${name} answers rightly${keepsLimits ? ", refuses wrong keys and keeps limits" : " and refuses wrong keys"}`,
     );
@@ -135,7 +141,7 @@ async function warmUp({
 }: {
   running: readonly RunningContestant[];
   rig: Rig;
-  chosen: readonly Work[];
+  chosen: readonly Workload[];
   seconds: number;
   say: (line: string) => void;
   nextRun: () => number;

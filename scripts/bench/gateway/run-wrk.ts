@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { benchKeys } from "./bench-keys.ts";
 import type { Rig } from "./rig.ts";
-import type { Work } from "./workloads.ts";
+import type { Workload } from "./workloads.ts";
 import { wrkScript } from "./wrk-script.ts";
 
 export type LoadResult = {
@@ -16,7 +16,7 @@ export type LoadResult = {
 };
 
 export type Load = {
-  work: Work;
+  work: Workload;
   url: string;
   connections: number;
   seconds: number;
@@ -38,7 +38,7 @@ const report = z.object({
   status: z.number(),
 });
 
-/** Sends a work's requests with wrk for so long. @throws Error where wrk ends without its report. */
+/** Sends a workload's requests with wrk for so long. @throws Error where wrk ends without its report. */
 export async function runWrk(rig: Rig, load: Load): Promise<LoadResult> {
   const { work, url, connections, seconds, run, thinkMs } = load;
   const script = join(await rig.folderFor("wrk"), "requests.lua");

@@ -3,7 +3,7 @@ import { benchKeys } from "./bench-keys.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import { post } from "./post.ts";
 import type { StubChain } from "./validators/stub-chain.ts";
-import { createUnique, fill, type Work } from "./workloads.ts";
+import { createUnique, fill, type Workload } from "./workloads.ts";
 
 export type Samples = {
   answered: number;
@@ -26,7 +26,7 @@ export function sampleAnswers({
   run,
 }: {
   url: string;
-  work: Work;
+  work: Workload;
   chain: StubChain;
   run: number;
 }): { stop(): Promise<Samples> } {

@@ -1,14 +1,14 @@
 import type { ContestantName } from "./contestant.ts";
 import type { Measurement } from "./measure.ts";
 import type { AddedLatency } from "./measure-added-latency.ts";
-import type { WorkName } from "./workloads.ts";
+import type { WorkloadName } from "./workloads.ts";
 
 /** A figure over all rounds. */
 export type Spread = { median: number; min: number; max: number };
 
-export type WorkRow = {
+export type WorkloadRow = {
   contestant: ContestantName;
-  work: WorkName;
+  work: WorkloadName;
   rounds: readonly Measurement[];
   requestsPerSecond: Spread;
   p50Ms: Spread;
@@ -45,17 +45,17 @@ export type LatencyRow = {
 };
 
 /** One contestant's rounds at one work; `nginx` are nginx's, in the same order. */
-export function summarizeWork({
+export function summarizeWorkload({
   contestant,
   work,
   rounds,
   nginx,
 }: {
   contestant: ContestantName;
-  work: WorkName;
+  work: WorkloadName;
   rounds: readonly Measurement[];
   nginx: readonly Measurement[] | undefined;
-}): WorkRow {
+}): WorkloadRow {
   const over = (figure: (one: Measurement) => number) => spreadOf(rounds.map(figure));
   // By round, because what the machine does beside the bench changes with time and meets neighbours alike.
   const against = (figure: (one: Measurement) => number) =>

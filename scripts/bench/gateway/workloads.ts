@@ -1,24 +1,24 @@
 /**
- * A kind of work: requests that are sent in turn, over and over. It is data, so that what the load tool sends and what
+ * Requests that are sent in turn, over and over. It is data, so that what the load tool sends and what
  * is checked before are the same.
  */
-export type Work = {
-  name: WorkName;
+export type Workload = {
+  name: WorkloadName;
   /** For people. */
   title: string;
   callsPerRequest: number;
-  requests: readonly WorkRequest[];
+  requests: readonly WorkloadRequest[];
 };
 
-export type WorkRequest = {
+export type WorkloadRequest = {
   /** Which of the keys it carries. */
   keyIndex: number;
   /** JSON; each `{u}` in it stands for twelve hexadecimal digits that no request had before. */
   body: string;
 };
 
-export const workNames = ["unique", "batch", "keys", "mix"] as const;
-export type WorkName = (typeof workNames)[number];
+export const workloadNames = ["unique", "batch", "keys", "mix"] as const;
+export type WorkloadName = (typeof workloadNames)[number];
 
 export const keysCount = 100;
 const batchLength = 10;
@@ -27,7 +27,7 @@ const idsCount = 100;
 export const uniqueMark = "{u}";
 const addressStart = `0x${"b0".repeat(14)}`;
 
-export const works: readonly Work[] = [
+export const workloads: readonly Workload[] = [
   {
     name: "unique",
     title: "eth_getBalance, each time another address",
@@ -91,7 +91,7 @@ function rpc(id: number, method: string, params: string): string {
 }
 
 /** One of ten is the same each time; the others are new each time. */
-function mixRequests(): WorkRequest[] {
+function mixRequests(): WorkloadRequest[] {
   const bodies = inTurn(idsCount, (index) => {
     const id = index + 1;
     // Seven and a hundred have no common divisor: all places come, and what is alike does not stand together.

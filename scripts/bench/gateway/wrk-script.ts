@@ -1,7 +1,7 @@
-import { runDigits, uniqueMark, type Work } from "./workloads.ts";
+import { runDigits, uniqueMark, type Workload } from "./workloads.ts";
 
 /**
- * The Lua program by which wrk sends a work's requests, byte for byte as they are told apart here, and reports in JSON.
+ * The Lua program by which wrk sends a workload's requests, byte for byte as they are told apart here, and reports in JSON.
  *
  * With `thinkMs` every connection pauses between an answer and its next request, so long on average, distributed as the
  * gaps of a Poisson process: many connections together then ask at a rate of their own, whatever the server does.
@@ -12,7 +12,7 @@ export function wrkScript({
   run,
   thinkMs,
 }: {
-  work: Work;
+  work: Workload;
   /** The keys' values. */
   keys: readonly string[];
   /** Tells the unique digits of this run from those of any other. */

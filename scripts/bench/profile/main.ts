@@ -5,7 +5,7 @@ import { wholeNumber } from "../../../lib/cli/values.ts";
 import { exitCodes } from "../../../lib/service/exit-codes.ts";
 import { abortOnStopSignal } from "../../../lib/service/stop-signals.ts";
 import { MissingProgramsError } from "../gateway/programs.ts";
-import { type Work, works } from "../gateway/workloads.ts";
+import { type Workload, workloads } from "../gateway/workloads.ts";
 import { printProfile } from "./print-profile.ts";
 import { runProfile } from "./run-profile.ts";
 
@@ -13,13 +13,17 @@ import { runProfile } from "./run-profile.ts";
 
 const secondsMax = 60;
 
-type ProfileOptions = { work: Work; seconds: number; out: string | undefined };
+type ProfileOptions = { work: Workload; seconds: number; out: string | undefined };
 
 const program: SingleProgram = {
   invocation: "npm run bench -- profile",
-  summary: "Where the gateway's time goes under load, by room of the code and by function.",
+  summary: "Where the gateway's time goes under load, by module and by function.",
   options: {
-    work: { value: "NAME", text: `one of ${works.map(({ name }) => name).join(", ")}`, default: "unique" },
+    work: {
+      value: "NAME",
+      text: `one of ${workloads.map(({ name }) => name).join(", ")}`,
+      default: "unique",
+    },
     seconds: { value: "N", text: "how long it is watched", default: "5" },
     out: {
       value: "FILE",
@@ -60,7 +64,7 @@ function readOptions(args: readonly string[]): ReadProgram<ProfileOptions> {
   }));
 }
 
-function readWork(text: string): Read<Work> {
-  const value = works.find(({ name }) => name === text);
+function readWork(text: string): Read<Workload> {
+  const value = workloads.find(({ name }) => name === text);
   return value === undefined ? { wrong: `there is no work "${text}"` } : { value };
 }

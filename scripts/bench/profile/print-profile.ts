@@ -2,22 +2,22 @@ import type { ProfileResult } from "./run-profile.ts";
 
 const functionsShown = 40;
 
-/** Where the time goes: by room, then the functions that took most themselves. All in microseconds a request. */
+/** Where the time goes: by module, then the functions that took most themselves. All in microseconds a request. */
 export function printProfile({ work, requests, seconds, cpuSeconds, times }: ProfileResult): string {
   const busyUs = times.totalUs - times.idleUs;
   const row = (us: number) =>
     `${(us / requests).toFixed(2).padStart(7)} µs  ${((us / busyUs) * 100).toFixed(1).padStart(5)} %`;
-  const byRoom = new Map<string, number>();
-  for (const { room, us } of times.functions) byRoom.set(room, (byRoom.get(room) ?? 0) + us);
-  const rooms = [...byRoom].sort(([, one], [, other]) => other - one);
+  const byModule = new Map<string, number>();
+  for (const { module, us } of times.functions) byModule.set(module, (byModule.get(module) ?? 0) + us);
+  const modules = [...byModule].sort(([, one], [, other]) => other - one);
   return [
     `${work}: ${Math.round(requests / seconds)} requests/s with the profiler on; ` +
       `${Math.round((times.idleUs / times.totalUs) * 100)} % idle`,
     `sampled ${(busyUs / requests).toFixed(1)} µs a request, used ${((cpuSeconds * 1e6) / requests).toFixed(1)} µs of CPU ` +
       "(the collector's own threads among it; sampled more than used: others had the core meanwhile)",
     "",
-    "A request's time by room:",
-    ...rooms.map(([room, us]) => `  ${row(us)}  ${room}`),
+    "A request's time by module:",
+    ...modules.map(([module, us]) => `  ${row(us)}  ${module}`),
     "",
     "By function, what it calls left out:",
     ...times.functions

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Room, roomOf } from "./module-of.ts";
+import { type Module, moduleOf } from "./module-of.ts";
 
 /** The time that one function took itself, what it called left out. */
 export type FunctionTime = {
@@ -7,7 +7,7 @@ export type FunctionTime = {
   name: string;
   /** File and line, `gateway/pipeline/pipeline.ts:41`; empty for what is not written in JavaScript. */
   place: string;
-  room: Room;
+  module: Module;
   us: number;
 };
 
@@ -82,13 +82,13 @@ export function readCpuProfile(
 function describe(node: Node, parents: ReadonlyMap<number, Node>, root: string): Omit<FunctionTime, "us"> {
   const { functionName, url } = node.callFrame;
   const name = functionName === "" ? "(anonymous)" : functionName;
-  if (url !== "") return { name, place: placeOf(node, root), room: roomOf(shortUrl(url, root)) };
+  if (url !== "") return { name, place: placeOf(node, root), module: moduleOf(shortUrl(url, root)) };
   if (name.startsWith("("))
-    return { name, place: "", room: name === "(garbage collector)" ? "GC" : "native" };
+    return { name, place: "", module: name === "(garbage collector)" ? "GC" : "native" };
   let caller = parents.get(node.id);
   while (caller !== undefined && caller.callFrame.url === "") caller = parents.get(caller.id);
   const suffix = caller === undefined ? "" : ` ← ${caller.callFrame.functionName} ${placeOf(caller, root)}`;
-  return { name: name + suffix, place: "", room: "native" };
+  return { name: name + suffix, place: "", module: "native" };
 }
 
 function placeOf({ callFrame: { url, lineNumber } }: Node, root: string): string {

@@ -8,7 +8,7 @@ import { findPrograms, MissingProgramsError, missingForAll } from "../gateway/pr
 import { createRig, type Rig } from "../gateway/rig.ts";
 import { runWrk } from "../gateway/run-wrk.ts";
 import { startContestant } from "../gateway/start-contestant.ts";
-import type { Work } from "../gateway/workloads.ts";
+import type { Workload } from "../gateway/workloads.ts";
 import { type CpuTimes, readCpuProfile } from "./read-cpu-profile.ts";
 
 export type ProfileResult = {
@@ -37,7 +37,7 @@ export async function runProfile({
   env,
   signal,
 }: {
-  work: Work;
+  work: Workload;
   seconds: number;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
@@ -63,7 +63,7 @@ async function profile({
   seconds,
 }: {
   rig: Rig;
-  work: Work;
+  work: Workload;
   seconds: number;
 }): Promise<ProfileResult> {
   const folder = await rig.folderFor("profile");

@@ -1,4 +1,4 @@
-import { type Client, errors } from "undici";
+import { type Client, type Dispatcher, errors } from "undici";
 import type { Clock } from "../drive/clock.ts";
 
 /** Headers in lower case; one that came several times is joined as undici gives it. */
@@ -89,40 +89,8 @@ export function createTransport({
       if (connection === undefined) throw new Error("send was called without a free connection");
       const flight: Flight = { done, sentAtMs: clock.now() };
       connection.flight = flight;
-      let status = 0;
-      let replyHeaders: ReplyHeaders = {};
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      connection.client.dispatch(
-        { path, method: "POST", headers, body },
-        {
-          // undici asks for this member, even where it has nothing to do.
-          onRequestStart() {},
-          onResponseStart(_controller, statusCode, headersOfAnswer) {
-            status = statusCode;
-            replyHeaders = headersOfAnswer;
-          },
-          onResponseData(controller, chunk) {
-            bytes += chunk.length;
-            if (bytes > answerBytesMax)
-              controller.abort(new Error(`an answer of more than ${answerBytesMax} bytes`));
-            else chunks.push(chunk);
-          },
-          onResponseEnd() {
-            const [only] = chunks;
-            const text = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
-            finish(connection, flight, {
-              kind: "answer",
-              status,
-              headers: replyHeaders,
-              body: text.toString("utf8"),
-            });
-          },
-          onResponseError(_controller, error) {
-            finish(connection, flight, networkReply(error));
-          },
-        },
-      );
+      const readReply = createReplyReader((reply) => finish(connection, flight, reply));
+      connection.client.dispatch({ path, method: "POST", headers, body }, readReply);
     },
     close() {
       stopSweep();
@@ -131,6 +99,36 @@ export function createTransport({
         if (flight !== undefined) finish(connection, flight, { kind: "cut off" });
         void connection.client.destroy();
       }
+    },
+  };
+}
+
+/** Collects one answer. `done` is called once. */
+function createReplyReader(done: (reply: Reply) => void): Dispatcher.DispatchHandler {
+  let status = 0;
+  let headers: ReplyHeaders = {};
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    // undici asks for this member, even where it has nothing to do.
+    onRequestStart() {},
+    onResponseStart(_controller, statusCode, headersOfAnswer) {
+      status = statusCode;
+      headers = headersOfAnswer;
+    },
+    onResponseData(controller, chunk) {
+      bytes += chunk.length;
+      if (bytes > answerBytesMax)
+        controller.abort(new Error(`an answer of more than ${answerBytesMax} bytes`));
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      const [only] = chunks;
+      const text = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
+      done({ kind: "answer", status, headers, body: text.toString("utf8") });
+    },
+    onResponseError(_controller, error) {
+      done(networkReply(error));
     },
   };
 }

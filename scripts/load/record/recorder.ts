@@ -75,29 +75,15 @@ export function createRecorder({
   /** How many requests are in flight and how many wait, for the plots. */
   waiting: () => { inFlight: number; queued: number };
 }) {
-  const latency = createLatencies();
-  const service = createLatencies();
-  const failure = createLatencies();
-  const queued = createLatencies();
-  const late = createLatencies();
-  const mined = createLatencies();
-  const methods = new Map<string, ReturnType<typeof createMethod>>();
+  const { latency, service, failure, queued, late, mined } = createRunLatencies();
+  const methods = createMethods();
   const errors = createErrorTable();
   const series = createSeries({ sliceMs, slicesMax, waiting });
   const live = createSeries({ sliceMs: liveSliceMs, slicesMax: 1, waiting });
   const bothSeries = [series, live];
-  const endedEarly = new Map<string, { item: string; step: number; count: number }>();
+  const endedEarly = createEarlyEnds();
   let beganMs = 0;
   const totals = { arrivals: 0, requests: 0, calls: 0, cutOff: 0 };
-
-  function methodOf(label: string) {
-    let method = methods.get(label);
-    if (method === undefined) {
-      method = createMethod();
-      methods.set(label, method);
-    }
-    return method;
-  }
 
   function count({
     label,
@@ -111,7 +97,7 @@ export function createRecorder({
     latencyMs: number;
   }): void {
     const atMs = now() - beganMs;
-    const method = methodOf(label);
+    const method = methods.of(label);
     const failed = faults.reduce((sum, fault) => sum + fault.calls, 0);
     for (const fault of faults) errors.add(fault);
     totals.calls += calls;
@@ -153,7 +139,7 @@ export function createRecorder({
         return;
       }
       totals.requests += 1;
-      methodOf(label).requests += 1;
+      methods.of(label).requests += 1;
       const failed = request.faults.reduce((sum, fault) => sum + fault.calls, 0);
       const wasLate = request.faults.some(({ kind }) => kind === "timeout");
       if (failed < calls.length || wasLate) service.record(request.serviceMs);
@@ -170,24 +156,11 @@ export function createRecorder({
     },
     /** A transaction whose receipt was waited for: it counts as a call of its own among the errors only. */
     mined({ latencyMs, fault }: { latencyMs: number; fault?: string }): void {
-      if (fault === undefined) mined.record(latencyMs);
-      else {
-        errors.add({
-          kind: "not mined",
-          code: "receipt",
-          method: "eth_sendRawTransaction",
-          message: fault,
-          calls: 1,
-        });
-        for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: 1 });
-      }
+      if (fault === undefined) return mined.record(latencyMs);
+      errors.add(notMined(fault));
+      for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: 1 });
     },
-    endedEarly(item: string, step: number): void {
-      const key = `${step} ${item}`;
-      const row = endedEarly.get(key) ?? { item, step, count: 0 };
-      row.count += 1;
-      endedEarly.set(key, row);
-    },
+    endedEarly: endedEarly.add,
     elapsedMs: () => now() - beganMs,
     failed: errors.failed,
     /** The last whole second; `undefined` while the first has not ended. */
@@ -208,19 +181,60 @@ export function createRecorder({
         lateMs: late.summary(),
         minedMs: mined.summary(),
         curve: latency.curve(),
-        methods: [...methods].map(([label, { latencies, ...counts }]) => ({
-          label,
-          ...counts,
-          latencyMs: latencies.summary(),
-        })),
+        methods: methods.rows(),
         errors: errors.rows(),
         series: series.slices(),
-        endedEarly: [...endedEarly.values()],
+        endedEarly: endedEarly.rows(),
       };
     },
   };
 }
 
-function createMethod() {
-  return { requests: 0, calls: 0, failed: 0, latencies: createLatencies() };
+function notMined(message: string): Fault {
+  return { kind: "not mined", code: "receipt", method: "eth_sendRawTransaction", message, calls: 1 };
+}
+
+/** What `Recorded` says of each. */
+function createRunLatencies() {
+  return {
+    latency: createLatencies(),
+    service: createLatencies(),
+    failure: createLatencies(),
+    queued: createLatencies(),
+    late: createLatencies(),
+    mined: createLatencies(),
+  };
+}
+
+/** Counts and latencies of each method. */
+function createMethods() {
+  const create = () => ({ requests: 0, calls: 0, failed: 0, latencies: createLatencies() });
+  const methods = new Map<string, ReturnType<typeof create>>();
+  return {
+    of(label: string) {
+      const method = methods.get(label) ?? create();
+      methods.set(label, method);
+      return method;
+    },
+    rows: (): MethodRow[] =>
+      [...methods].map(([label, { latencies, ...counts }]) => ({
+        label,
+        ...counts,
+        latencyMs: latencies.summary(),
+      })),
+  };
+}
+
+/** How often scripts ended before their last step, and at which one. */
+function createEarlyEnds() {
+  const rows = new Map<string, Recorded["endedEarly"][number]>();
+  return {
+    add(item: string, step: number): void {
+      const key = `${step} ${item}`;
+      const row = rows.get(key) ?? { item, step, count: 0 };
+      row.count += 1;
+      rows.set(key, row);
+    },
+    rows: () => [...rows.values()],
+  };
 }

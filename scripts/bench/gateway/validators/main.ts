@@ -13,7 +13,7 @@ type Call = { id: unknown; method: string; params: unknown[] };
 
 const [startedAt, ...ports] = process.argv.slice(2).map(Number);
 const chain = createStubChain({ startedAtMs: startedAt ?? Date.now() });
-/** What came from the proxy's clients. A gateway's questions of its own all ask for a block, which no work does. */
+/** What came from the proxy's clients. A gateway's questions of its own all ask for a block, which no workload does. */
 const counts = { requests: 0, calls: 0 };
 
 for (const port of ports) await listen(port);
