@@ -156,7 +156,10 @@ export function createRecorder({
     },
     /** A transaction whose receipt was waited for: it counts as a call of its own among the errors only. */
     mined({ latencyMs, fault }: { latencyMs: number; fault?: string }): void {
-      if (fault === undefined) return mined.record(latencyMs);
+      if (fault === undefined) {
+        mined.record(latencyMs);
+        return;
+      }
       errors.add(notMined(fault));
       for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: 1 });
     },

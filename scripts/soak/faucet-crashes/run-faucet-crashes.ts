@@ -34,8 +34,8 @@ export const crashPoints: readonly CrashPoint[] = [
   ...(["after mark", "before end", "after end", "before first nonce"] as const),
 ];
 
-/** Machines that run tests can be slow; what takes longer is lost. */
-const settleWithinMs = 120_000;
+/** Where nothing goes on for so long, what is left is lost. */
+const progressWithinMs = 120_000;
 const laterPointsMax = 1;
 const amountWei = 10n ** 19n;
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
@@ -70,7 +70,7 @@ export async function runFaucetCrashes(
   t.teardown(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
   });
-  const claimer = createClaimer({ addresses, replicas, settleWithinMs });
+  const claimer = createClaimer({ addresses, replicas, progressWithinMs });
   while (replicas.every((replica) => replica.url() === undefined)) await sleep(10);
   const steps = drawCrashSteps({ seed, claims: count });
   await play({ steps, claimer, replicas, redis, proxy, chain, findings });
