@@ -12,7 +12,8 @@ import {
   faucetWalletKey,
 } from "../../lib/redis/keys/faucet.ts";
 import { runScript, type Script } from "../../lib/redis/run-script.ts";
-import { type Claim, isSigned, parseClaim, type SignedClaim } from "./claim.ts";
+import type { Claim, SignedClaim } from "./claim.ts";
+import { createPaymentReader } from "./payment-reader.ts";
 import {
   broadcastScript,
   endScript,
@@ -72,11 +73,6 @@ export function createPaymentStore({
     return answer === "done";
   }
 
-  async function read(ids: readonly string[]): Promise<Claim[]> {
-    const records = await Promise.all(ids.map((id) => redis.hgetall(faucetClaimKey(id))));
-    return records.flatMap((fields) => parseClaim(fields) ?? []);
-  }
-
   function end(
     fence: string,
     { id, txHash = "", scope, address }: Claim,
@@ -96,37 +92,7 @@ export function createPaymentStore({
   }
 
   return {
-    /** The claims that wait longest, at most so many. */
-    waiting: async (most: number) =>
-      most === 0 ? [] : read(await redis.lrange(faucetQueueKey, 0, most - 1)),
-
-    /** All of them: as many as `queueMax`. */
-    allWaiting: async () => read(await redis.lrange(faucetQueueKey, 0, -1)),
-
-    /** Claims of an address that count in its limit. */
-    countOf: (address: string) => redis.zcard(faucetLimitKey(`address:${address.toLowerCase()}`)),
-
-    /** Claims that are signed and not ended, in the order of their nonces. */
-    open: async (): Promise<SignedClaim[]> =>
-      (await read(await redis.zrange(faucetOpenKey, "0", "-1"))).filter(isSigned),
-
-    /** The ended payments that are remembered, from this nonce on. */
-    paidFrom: async (nonce: number): Promise<SignedClaim[]> =>
-      (await read(await redis.zrange(faucetPaidKey, String(nonce), "+inf", "BYSCORE"))).filter(isSigned),
-
-    /** The ended payment of the highest nonce. */
-    lastPaid: async (): Promise<SignedClaim | undefined> =>
-      (await read(await redis.zrange(faucetPaidKey, "-1", "-1"))).find(isSigned),
-
-    async isPaused(): Promise<boolean> {
-      return (await redis.exists(faucetPausedKey)) === 1;
-    },
-
-    /** The nonce of the next signature; undefined until the backfill from the chain is done. */
-    async nonce(): Promise<number | undefined> {
-      const text = await redis.get(faucetNonceKey);
-      return text === null ? undefined : Number(text);
-    },
+    ...createPaymentReader({ redis }),
 
     moveNonce: (fence: string, { from, to }: { from: number | undefined; to: number }) =>
       change(fence, { script: moveNonceScript, keys: [faucetNonceKey], args: [from ?? "", to] }),
@@ -196,12 +162,6 @@ export function createPaymentStore({
           ...Object.entries(record).flat(),
         ],
       });
-    },
-
-    /** What nonce and claims belong to; `undefined` in an empty Redis. */
-    async chain(): Promise<{ genesisHash: string; wallet: string } | undefined> {
-      const { genesisHash, wallet } = await redis.hgetall(faucetChainKey);
-      return genesisHash === undefined || wallet === undefined ? undefined : { genesisHash, wallet };
     },
 
     async bindChain(chain: { genesisHash: string; wallet: string }): Promise<void> {

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type KeyHistory, type KeyLoss, keyLoss } from "../../lib/keys/key-history.ts";
-import type { FoundKey, KeyStore } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
+import type { KeyStore } from "../../lib/keys/key-store.ts";
 import { createRate } from "../limits/rate.ts";
 import { createKeyDirectory } from "./key-directory.ts";
 

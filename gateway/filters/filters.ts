@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
-import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import type { AnswerBudget, AnswerHold } from "../answer-budget/answer-budget.ts";
 import { boundRefusals, unmetRefusal } from "../answer-budget/bound-refusals.ts";
 import { type Answer, ownAnswer } from "../json-rpc/answer.ts";

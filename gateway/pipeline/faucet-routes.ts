@@ -1,4 +1,4 @@
-import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { andThen, guarded } from "../maybe-promise.ts";
 import type { Exchange, Reply } from "../server/exchange.ts";

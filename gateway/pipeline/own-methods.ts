@@ -1,4 +1,4 @@
-import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import type { Filters } from "../filters/filters.ts";
 import type { Answer } from "../json-rpc/answer.ts";
 import type { Refusal } from "../json-rpc/refusal.ts";

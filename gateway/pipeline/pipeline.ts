@@ -1,4 +1,4 @@
-import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import type { AnswerHold } from "../answer-budget/answer-budget.ts";
 import { readableId } from "../json-rpc/readable-id.ts";
 import { isRefusal, type Refusal } from "../json-rpc/refusal.ts";

@@ -1,5 +1,5 @@
 import { errorTable } from "../../lib/errors.ts";
-import type { FoundKey } from "../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { andThen } from "../maybe-promise.ts";
 import { isPreflight, preflightReply, withCors } from "../server/cors.ts";

@@ -1,5 +1,5 @@
 import type { Profile } from "./api-key.ts";
-import type { FoundKey } from "./key-store.ts";
+import type { FoundKey } from "./key-reader.ts";
 
 /**
  * Why a key that was found opens nothing, as a code of the error table; `undefined` where it is good.

@@ -3,52 +3,29 @@ import {
   keyChangesChannel,
   keyHistoryKey,
   keyIdsKey,
-  keyLostKey,
   keyRecordKey,
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
 import { runScript, type Script } from "../redis/run-script.ts";
 import { createApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
-import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";
+import { createKeyReader, reading } from "./key-reader.ts";
 import {
-  CorruptKeyRecordError,
   type KeyRecord,
   type KeySettings,
   keyRecordToFields,
   keySettingsSchema,
   parseKeyRecord,
-  parseTeamSettings,
-  type TeamSettings,
   timeMsSchema,
 } from "./key-record.ts";
 import { createKeyRestore } from "./key-restore.ts";
-import { createScript, findScript, revokeScript, rotateScript } from "./key-scripts.ts";
+import { createScript, revokeScript, rotateScript } from "./key-scripts.ts";
 import { type SeedKey, type SeedResult, seedKeys } from "./seed-keys.ts";
 import { createTeamStore } from "./team-store.ts";
 import { type KeyChangeHandlers, type KeyWatch, watchKeys } from "./watch-keys.ts";
 
-/** What one look-up brings: all that is needed to admit a call with the key. */
-export type FoundKey = KeyRecord & {
-  /** Settings of the key's team; only its name where the team sets nothing. */
-  teamSettings: TeamSettings;
-  /** Counted by Redis's clock from the moment of the answer; zero or below: has expired. Absent: never expires. */
-  expiresInMs?: number;
-};
-
-/** Answer to a look-up, with what tells whether the keys of this Redis are those that were there before. */
-export type LookUp = {
-  key: FoundKey | undefined;
-  history: Omit<KeyHistory, "keys">;
-  /** What a gateway knew of before it went missing. */
-  lost: KeyHistory | undefined;
-};
-
 /** Records that may exist at once, revoked and expired ones included. */
 export const keysMax = 100_000;
-/** Records read in one pipeline, so that a long list never holds up the Redis that also counts limits. */
-const listChunkSize = 200;
-
 export type CreateResult =
   | { outcome: "created"; secret: string; key: KeyRecord }
   | { outcome: "unknownTeam" | "tooMany" | "duplicateHash" | "duplicateId" };
@@ -57,9 +34,6 @@ export type RotateResult =
   | { outcome: "rotated"; secret: string; key: KeyRecord; previous: KeyRecord }
   | { outcome: "alreadyRotated"; rotatedTo: string }
   | { outcome: "unknown" | "revoked" | "expired" | "tooMany" | "duplicateHash" | "duplicateId" };
-
-/** A list that one broken record does not hide: it is named beside the others. */
-export type KeyList = { keys: KeyRecord[]; corrupt: { id: string; problem: string }[] };
 
 /**
  * API keys and teams in Redis. Secrets are never stored, only their SHA-256.
@@ -81,46 +55,11 @@ export function createKeyStore({
   const run = (script: Script, keys: string[], args: (string | number)[]) =>
     runScript({ redis, script, keys, args });
 
+  const reader = createKeyReader({ redis, now });
   const store = {
+    ...reader,
     ...createTeamStore({ redis }),
     ...createKeyRestore({ redis, keysMax }),
-
-    /** Redis's time, or the injected clock's, in Unix milliseconds. */
-    async nowMs(): Promise<number> {
-      if (now !== undefined) return now();
-      const [seconds, microseconds] = await redis.time();
-      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-    },
-
-    /** One round trip. Finds revoked and expired keys too: `keyRefusal` judges them. */
-    async lookUp(hash: string): Promise<LookUp> {
-      const names = [keyRecordKey(hash), keyTeamsKey, keyVersionKey, keyHistoryKey, keyLostKey];
-      const answer = await reading(hash, () => run(findScript, names, []));
-      const [fields, settings, redisNowMs, version, history, lost] = Array.isArray(answer) ? answer : [];
-      const seen = { history: parseKeyHistory(version, history), lost: parseLostKeys(lost) };
-      if (!Array.isArray(fields)) return { key: undefined, ...seen };
-      const record = parseKeyRecord(hash, fields);
-      const key: FoundKey = { ...record, teamSettings: parseTeamSettings(record.team, settings) };
-      if (record.expiresAtMs !== undefined) {
-        key.expiresInMs = record.expiresAtMs - (now === undefined ? Number(redisNowMs) : now());
-      }
-      return { key, ...seen };
-    },
-
-    /** The key alone. */
-    async find(hash: string): Promise<FoundKey | undefined> {
-      return (await store.lookUp(hash)).key;
-    },
-
-    /** Hands over the hashes of all records, some hundreds at a time. */
-    async eachHash(hear: (hash: string) => void): Promise<void> {
-      let cursor = "0";
-      do {
-        const [next, pairs] = await redis.hscan(keyIdsKey, cursor, "COUNT", listChunkSize);
-        for (let index = 1; index < pairs.length; index += 2) hear(pairs[index] ?? "");
-        cursor = next;
-      } while (cursor !== "0");
-    },
 
     /** Throws a ZodError for settings that no key can have. The secret is in the answer and nowhere else. */
     async create(wanted: KeySettings & { profile: Profile; expiresAtMs?: number }): Promise<CreateResult> {
@@ -141,30 +80,6 @@ export function createKeyStore({
         [keyChangesChannel, record.hash, record.id, record.team, keysMax, ...flat(keyRecordToFields(record))],
       );
       return outcome === "created" ? { outcome, secret, key: record } : refused(outcome, createRefusals);
-    },
-
-    /** All keys, or those of one team; oldest first. */
-    async list({ team }: { team?: string } = {}): Promise<KeyList> {
-      const index = Object.entries(await redis.hgetall(keyIdsKey));
-      const result: KeyList = { keys: [], corrupt: [] };
-      for (let start = 0; start < index.length; start += listChunkSize) {
-        const chunk = index.slice(start, start + listChunkSize);
-        const records = await Promise.allSettled(chunk.map(([, hash]) => readRecord(hash)));
-        records.forEach((read, offset) => {
-          if (read.status === "fulfilled") result.keys.push(read.value);
-          else if (!(read.reason instanceof CorruptKeyRecordError)) throw read.reason;
-          else result.corrupt.push({ id: chunk[offset]?.[0] ?? "", problem: read.reason.message });
-        });
-      }
-      if (team !== undefined) result.keys = result.keys.filter((key) => key.team === team);
-      result.keys.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
-      return result;
-    },
-
-    /** The record of a public id. */
-    async show(id: string): Promise<KeyRecord | undefined> {
-      const hash = await redis.hget(keyIdsKey, id);
-      return hash === null ? undefined : readRecord(hash);
     },
 
     /**
@@ -236,10 +151,6 @@ export function createKeyStore({
     },
   };
 
-  async function readRecord(hash: string): Promise<KeyRecord> {
-    return parseKeyRecord(hash, flat(await reading(hash, () => redis.hgetall(keyRecordKey(hash)))));
-  }
-
   return store;
 }
 
@@ -249,16 +160,6 @@ const createRefusals = ["unknownTeam", "tooMany", "duplicateHash", "duplicateId"
 const rotateRefusals = ["unknown", "revoked", "expired", "tooMany", "duplicateHash", "duplicateId"] as const;
 
 const revocations = ["revoked", "alreadyRevoked", "unknown"] as const;
-
-/** A record of the wrong Redis type is a corrupt record like any other. */
-async function reading<T>(hash: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes("WRONGTYPE")) throw error;
-    throw new CorruptKeyRecordError(`key record ${hash}: expected a hash`, { cause: error });
-  }
-}
 
 function refused<Outcome extends string>(outcome: unknown, known: readonly Outcome[]): { outcome: Outcome } {
   return { outcome: oneOf(outcome, known) };

@@ -1,20 +1,8 @@
 import type { Redis, RedisOptions } from "ioredis";
 import { z } from "zod";
-import {
-  keyChangesChannel,
-  keyHistoryKey,
-  keyIdsKey,
-  keyLostKey,
-  keyVersionKey,
-} from "../redis/keys/api-keys.ts";
-import {
-  type KeyHistory,
-  type KeyLoss,
-  keyHistoryToText,
-  keyLoss,
-  parseKeyHistory,
-  parseLostKeys,
-} from "./key-history.ts";
+import { keyChangesChannel } from "../redis/keys/api-keys.ts";
+import { createHistoryWatch } from "./history-watch.ts";
+import type { KeyHistory, KeyLoss } from "./key-history.ts";
 
 export type KeyChangeHandlers = {
   /** The record of this key changed, or there is one now where there was none. */
@@ -83,23 +71,10 @@ export function watchKeys({
   let subscribed = false;
   let checking = false;
   let checkAgain = false;
-  let known: KeyHistory | undefined;
-  let loss: KeyLoss | undefined;
   let stopped = false;
 
-  const overrides: RedisOptions = {
-    connectionName: `${redis.options.connectionName ?? "tollgate"}-key-changes`,
-    protocol: 3,
-    lazyConnect: false,
-    autoResubscribe: false,
-    autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: commandTimeoutMs,
-    retryStrategy: (attempt) => Math.min(20 * 2 ** attempt, retryDelayMsMax),
-  };
-  const connection = redis.duplicate(overrides);
+  const connection = connectForChanges({ redis, commandTimeoutMs });
+  const history = createHistoryWatch({ connection, version: () => version, onLoss });
   // What follows an error is a close and a new attempt, and `subscribed` tells of it.
   connection.on("error", () => {});
   connection.on("close", () => {
@@ -113,7 +88,7 @@ export function watchKeys({
   async function subscribe() {
     try {
       await connection.subscribe(keyChangesChannel);
-      version = await readHistory();
+      version = await history.read();
       subscribed = true;
       onVersionGap();
     } catch {
@@ -125,7 +100,7 @@ export function watchKeys({
     const change = readChange(text);
     const next = change?.version === version + 1;
     if (change !== undefined) version = change.version;
-    if (next && loss === undefined && known?.version === version - 1) known = { ...known, version };
+    if (next) history.hear();
     if (change === undefined || !next || "all" in change) onVersionGap();
     else if ("hash" in change) onChange(change.hash);
     else onTeamChange(change.team);
@@ -139,7 +114,7 @@ export function watchKeys({
     checking = true;
     const before = version;
     try {
-      const stored = await readHistory();
+      const stored = await history.read();
       // A message that came right behind the answer may have been heard already: then it lies between the two.
       if (stored < before || stored > version) {
         version = stored;
@@ -153,27 +128,6 @@ export function watchKeys({
     }
   }
 
-  /** Answers the version, after judging whether it is that of the keys that were there before. */
-  async function readHistory(): Promise<number> {
-    // A message that comes right behind the answer is heard before the answer is judged.
-    const knownBefore = known;
-    const [keys, [versionText, historyText, lostText]] = await Promise.all([
-      connection.hlen(keyIdsKey),
-      connection.mget(keyVersionKey, keyHistoryKey, keyLostKey),
-    ]);
-    const seen = { ...parseKeyHistory(versionText, historyText), keys };
-    const lost = parseLostKeys(lostText);
-    const before = loss;
-    loss = keyLoss({ known: knownBefore, lost, seen });
-    const missing = lost ?? known;
-    if (loss === undefined) known = known === knownBefore ? seen : { ...seen, version };
-    // Told to those that start later, and to the command line. It need not arrive: each look tries again.
-    else if (lost === undefined && missing !== undefined)
-      connection.set(keyLostKey, keyHistoryToText(missing), "NX").catch(() => {});
-    if (loss !== undefined || before !== undefined) onLoss(loss, missing);
-    return seen.version;
-  }
-
   /** Begins anew after a failed command, whose answer could still come and be taken for a later one's. */
   function reconnect() {
     subscribed = false;
@@ -182,8 +136,8 @@ export function watchKeys({
 
   return {
     version: () => version,
-    known: () => known,
-    loss: () => loss,
+    known: history.known,
+    loss: history.loss,
     look: () => void check(),
     subscribed: () => subscribed,
     stop() {
@@ -193,6 +147,22 @@ export function watchKeys({
       connection.disconnect();
     },
   };
+}
+
+function connectForChanges({ redis, commandTimeoutMs }: { redis: Redis; commandTimeoutMs: number }): Redis {
+  const overrides: RedisOptions = {
+    connectionName: `${redis.options.connectionName ?? "tollgate"}-key-changes`,
+    protocol: 3,
+    lazyConnect: false,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: commandTimeoutMs,
+    retryStrategy: (attempt) => Math.min(20 * 2 ** attempt, retryDelayMsMax),
+  };
+  return redis.duplicate(overrides);
 }
 
 function readChange(text: string) {

@@ -1,8 +1,8 @@
 import type { ClientAddress } from "../../../lib/http-service/client-address.ts";
 import { checkApiKey, hashApiKey, type Profile } from "../../../lib/keys/api-key.ts";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import type { Permission } from "../../../lib/keys/key-record.ts";
 import { keyRefusal } from "../../../lib/keys/key-refusal.ts";
-import type { FoundKey } from "../../../lib/keys/key-store.ts";
 import type { FoundOrNot, KeyCache } from "../../auth/key-cache.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { FailureLimiter } from "../../limits/failure-limiter.ts";

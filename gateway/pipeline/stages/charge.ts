@@ -1,4 +1,4 @@
-import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { ChargeResult } from "../../limits/budget.ts";
 import type { Limiter } from "../../limits/limiter.ts";

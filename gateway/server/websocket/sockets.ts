@@ -1,4 +1,4 @@
-import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import type { AnswerBudget } from "../../answer-budget/answer-budget.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";

@@ -8,7 +8,7 @@ import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { createPendingTransactions } from "../../../gateway/subscriptions/pending/pending-transactions.ts";
 import { ownWholeAnswer } from "../../../gateway/upstream/upstream-result.ts";
-import type { FoundKey } from "../../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import {
   addressOf,
   createNewsDesk,

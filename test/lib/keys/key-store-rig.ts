@@ -1,8 +1,9 @@
 import type { Redis } from "ioredis";
 import { pino } from "pino";
 import type { Test } from "tap";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import type { KeySettings } from "../../../lib/keys/key-record.ts";
-import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
+import { createKeyStore, type KeyStore } from "../../../lib/keys/key-store.ts";
 import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
 import { type RedisUnderTest, startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
-import { createKeyStore, type FoundKey, type KeyStore } from "../../../lib/keys/key-store.ts";
+import type { FoundKey } from "../../../lib/keys/key-reader.ts";
+import { createKeyStore, type KeyStore } from "../../../lib/keys/key-store.ts";
 import type { KeyWatch } from "../../../lib/keys/watch-keys.ts";
 import {
   keyChangesChannel,
