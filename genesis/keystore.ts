@@ -35,8 +35,9 @@ export const keystoreCommand: GenesisCommand = {
         exitCode: 1,
       });
     }
+    const wallet = readWallet(key);
+    if (wallet === undefined) throw new CommandError(`${from} has no private key in it.`, { exitCode: 1 });
     const secret = randomBytes(24).toString("base64url");
-    const wallet = new Wallet(key.trim());
     const files = [
       // The password first: a keystore without one is of no use.
       { path: resolve(folder, password), content: `${secret}\n` },
@@ -46,7 +47,8 @@ export const keystoreCommand: GenesisCommand = {
       const failure = await writeNew(path, content, folder);
       if (failure === undefined) continue;
       for (const written of files.slice(0, index)) await rm(written.path, { force: true });
-      note(`${path} cannot be written (${failure}): a keystore that is there is not replaced.`);
+      const why = failure === "EEXIST" ? "it is there already, and is not replaced" : failure;
+      note(`${path} cannot be written: ${why}.`);
       return 1;
     }
     const settings = { FAUCET_KEYSTORE: files[1].path, FAUCET_KEYSTORE_PASSWORD_FILE: files[0].path };
@@ -59,11 +61,20 @@ export const keystoreCommand: GenesisCommand = {
   },
 };
 
-/** Readable by the owner of the network's keys alone, as whom containers run. */
+function readWallet(key: string): Wallet | undefined {
+  try {
+    return new Wallet(key.trim());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Readable by the owner of the network's keys alone, as whom containers run. Answers the error's code where it failed. */
 async function writeNew(path: string, content: string, folder: string): Promise<string | undefined> {
   try {
-    await writeFile(path, content, { flag: "wx", mode: 0o600 });
+    // Asked first, so that a file that is made has its owner.
     const { uid, gid } = await stat(join(folder, "secrets", "redis-url"));
+    await writeFile(path, content, { flag: "wx", mode: 0o600 });
     if (getuid?.() === 0) await chown(path, uid, gid);
     return undefined;
   } catch (error) {

@@ -49,7 +49,11 @@ export async function bringUp({
   progress.end();
   if ("height" in waited) return waited;
   const interrupted = signal.aborted;
-  if (!interrupted && waited.ended === undefined) return { failed: waited.failed, interrupted, runsOn: true };
+  if (!interrupted && waited.ended === undefined) {
+    const [first = ""] = names;
+    const advice = nodes.whatToDo === undefined ? "" : `\n${nodes.whatToDo(first)}`;
+    return { failed: `${waited.failed}${advice}`, interrupted, runsOn: true };
+  }
   const words = waited.ended === undefined ? "" : await lastWords(nodes, waited.ended);
   await stopStarted();
   const failed = `${waited.failed}; what was started is stopped again${words}`;
@@ -62,8 +66,9 @@ export function tellNotUp({ failed, interrupted, runsOn }: NotUp, note: CommandI
   return interrupted ? 130 : 1;
 }
 
-/** What a node that ended has written at last. */
+/** What ails a node that ended, what it has written at last, and what to do. */
 async function lastWords(nodes: Nodes, name: string): Promise<string> {
+  const trouble = await nodes.troubleOf?.(name);
   const lines: string[] = [];
   await nodes.logs({
     name,
@@ -72,5 +77,10 @@ async function lastWords(nodes: Nodes, name: string): Promise<string> {
     signal: new AbortController().signal,
     onLine: (line) => lines.push(`  ${line}`),
   });
-  return lines.length === 0 ? "" : `\nThe last lines of ${name}:\n${lines.join("\n")}`;
+  const texts = [
+    ...(trouble === undefined ? [] : [`${name} ${trouble}`]),
+    ...(lines.length === 0 ? [] : [`The last lines of ${name}:`, ...lines]),
+    ...(nodes.whatToDo === undefined ? [] : [nodes.whatToDo(name)]),
+  ];
+  return texts.map((text) => `\n${text}`).join("");
 }

@@ -23,6 +23,8 @@ export type Nodes = {
   start(names: readonly string[]): Promise<{ failed: string } | undefined>;
   /** What ails one that is not up, such as "starts again and again: …"; undefined where nothing more is known. */
   troubleOf?(name: string): Promise<string | undefined>;
+  /** Where the runbook goes on for one that does not come up; where it is not about these, nothing. */
+  whatToDo?(name: string): string;
   /** Ends one in order, whatever state it is in; one that does not run is left as it is. */
   stop(name: string): Promise<void>;
   /** Removes the chain of one that is stopped; its key stays. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Wallet } from "ethers";
 import t from "tap";
@@ -35,4 +35,11 @@ t.test("the faucet's key becomes a keystore with a password of its own, once", a
   t.equal(opened.privateKey, key.privateKey);
   t.match(await genesis("keystore"), { code: 1, err: /is not replaced/ });
   t.equal(readFileSync(pathOf("FAUCET_KEYSTORE_PASSWORD_FILE"), "utf8").trim(), password);
+
+  // A password of another day: no keystore is left without one of its own.
+  rmSync(keystore);
+  t.match(await genesis("keystore"), { code: 1, err: /password cannot be written: it is there already/ });
+  t.notOk(existsSync(keystore));
+  writeFileSync(join(folder, "accounts", "faucet.key"), "nothing of the kind");
+  t.match(await genesis("keystore"), { code: 1, err: /faucet\.key has no private key in it/ });
 });

@@ -26,8 +26,12 @@ const inspectedSchema = z.object({
 });
 const volumeSchema = z.object({ Name: z.string(), Mountpoint: z.string() });
 
-/** The chapter of docker/RUNBOOK.md that is about a service. */
-export function chapterOf(service: string): string {
+/** The chapter of docker/RUNBOOK.md that is about a service, as a sentence. */
+export function whatToDo(service: string): string {
+  return `What to do: docker/RUNBOOK.md, chapter "${chapterOf(service)}".`;
+}
+
+function chapterOf(service: string): string {
   if (service.startsWith("redis")) return "Redis";
   if (service === "gateway") return "Gateway";
   if (service === "faucet") return "Faucet";
@@ -52,7 +56,7 @@ export async function tellTroubles(compose: Compose, services: readonly string[]
       return [
         `${Service} is ${State === "running" ? Health : State}${said === "" ? "" : `; its health check says: ${said}`}`,
         ...(words.length === 0 ? [] : [`The last lines of ${Service}:`, ...words]),
-        `What to do: docker/RUNBOOK.md, chapter "${chapterOf(Service)}".`,
+        whatToDo(Service),
       ].join("\n");
     }),
   );
@@ -84,14 +88,19 @@ export async function troubleOf(compose: Compose, service: string): Promise<stri
   return `${again ?? "does not run as it should"}: ${full} (docker/RUNBOOK.md, chapter "Disk")`;
 }
 
-/** The volume is looked at from inside: only root may look at docker's own folder. */
+/**
+ * The volume is looked at from inside: only root may look at docker's own folder. Where that is on the same full disk docker
+ * cannot make a container any more, and says why.
+ */
 async function fullDisk(compose: Compose, service: string): Promise<string | undefined> {
   const { volumes } = await compose.project();
   const name = volumes[service]?.name;
   if (name === undefined) return undefined;
   const run = ["run", "--rm", "--no-deps", "-T", "--entrypoint", "df", "volumes", "-P", "-B1"];
-  const { out } = await compose.run([...run, `/volumes/${service}`]);
-  const [, sizeText, , freeText] = /^\S+\s+(\d+)\s+(\d+)\s+(\d+)\s/.exec(out.at(-1) ?? "") ?? [];
+  const looked = await compose.run([...run, `/volumes/${service}`]);
+  if (!looked.ok && /no space left on device/i.test(looked.why))
+    return "docker's disk is full, it can make no container";
+  const [, sizeText, , freeText] = /^\S+\s+(\d+)\s+(\d+)\s+(\d+)\s/.exec(looked.out.at(-1) ?? "") ?? [];
   const [size, free] = [Number(sizeText), Number(freeText)];
   if (!(free < freeBytesMin)) return undefined;
   const { out: told } = await compose.docker(["volume", "inspect", name]);

@@ -4,7 +4,7 @@ import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
 import type { Nodes } from "../nodes.ts";
 import { createCompose } from "./compose.ts";
-import { tellTroubles, troubleOf } from "./container-troubles.ts";
+import { tellTroubles, troubleOf, whatToDo } from "./container-troubles.ts";
 import { dockerProblem } from "./find-docker.ts";
 import { handOver } from "./hand-over.ts";
 import { profilesOf } from "./profiles.ts";
@@ -53,6 +53,7 @@ export async function openDockerNodes({
       checkKeys({ folder, validators: validators.filter(({ name }) => names.includes(name)) }),
 
     troubleOf: (name) => troubleOf(compose, name),
+    whatToDo,
 
     async isRunning(name) {
       return (await compose.states()).get(name) === "running";
@@ -62,7 +63,7 @@ export async function openDockerNodes({
       // What they depend on is started with them: the service that makes the volumes theirs.
       const started = await compose.run(["up", "--detach", ...names]);
       if (started.ok) return undefined;
-      return { failed: `${started.why}\nWhat to do: docker/RUNBOOK.md, chapter "Bring up".` };
+      return { failed: `${started.why}\n${whatToDo("volumes")}` };
     },
 
     async stop(name) {
