@@ -1,15 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
-import { readNetworkConfig } from "../../genesis/config.ts";
-import { readManifest } from "../../genesis/manifest.ts";
-import { nativePorts } from "../network/native/besu-command.ts";
-import { runNetwork } from "../network/run-network.ts";
 import { freePort } from "../processes/free-port.ts";
 import { type Answer, postJson, readAnswer, rpcBody } from "./json-rpc.ts";
-import { projectRoot, runScript } from "./run-script.ts";
+import { makeNetwork } from "./make-network.ts";
+import { projectRoot } from "./run-script.ts";
 import { startServices } from "./start-services.ts";
 
 const readyWithinMs = 60_000;
@@ -31,52 +26,17 @@ export async function openRig({
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
 }) {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-real-besu-"));
-  const network = join(folder, "network");
   const native = besuHome !== undefined;
   const ports = native
     ? { gateway: await freePort(), faucet: await freePort() }
     : { gateway: Number(callers["GATEWAY_PORT"] ?? 8540), faucet: Number(callers["FAUCET_PORT"] ?? 4001) };
   // Beside a network that runs on the ports that are everybody's.
   const env = { NATIVE_PORT_BASE: "18600", ...callers, ...(native ? { BESU_HOME: besuHome } : {}) };
-  const { portBase } = readNetworkConfig({ file: configFile, env }).native;
   const key = (await readFile(join(projectRoot, "docker/development/faucet-upstream-key"), "utf8")).trim();
-  const where = ["--folder", network, "--config", resolve(configFile)];
+  const network = await makeNetwork({ native, configFile, env });
+  const { manifest, nodes, command } = network;
   let stopServices = async () => {};
   let closed = false;
-
-  /** `npm run network -- …` for this network. */
-  async function command(...args: string[]): Promise<{ code: number; text: string }> {
-    const lines: string[] = [];
-    const code = await runNetwork({
-      args: [...args, ...(native ? ["--native"] : []), ...where],
-      env,
-      now: Date.now,
-      // What is begun is ended in order; `until` notices an interruption.
-      signal: new AbortController().signal,
-      progress: { show: () => {}, end: () => {} },
-      print: (text) => lines.push(text),
-      note: (text) => lines.push(text),
-    });
-    return { code, text: lines.join("\n") };
-  }
-
-  /** `npm run network -- compose …` for it. */
-  const compose = (...args: string[]) =>
-    runScript({ script: "scripts/network/main.ts", args: ["compose", ...where, ...args], env });
-
-  const made = await runScript({
-    script: "genesis/main.ts",
-    args: ["init", "--out", network, "--config", resolve(configFile)],
-    env,
-  });
-  const read = made.code === 0 ? readManifest(network) : { problem: made.text };
-  if ("problem" in read) throw new Error(read.problem);
-  const { manifest } = read;
-  const nodes = manifest.validators.map(({ name, host, httpPort }, index) => ({
-    name,
-    url: native ? `http://127.0.0.1:${nativePorts(portBase, index).http}` : `http://${host}:${httpPort}`,
-  }));
 
   const rig = {
     manifest,
@@ -110,15 +70,7 @@ export async function openRig({
       if (answer === undefined) throw new Error(`no answer of JSON-RPC: ${text.slice(0, 200)}`);
       return answer;
     },
-    /** SIGKILL, which nobody notices beforehand. */
-    async kill(index: number): Promise<void> {
-      const name = nodes[index]?.name ?? "";
-      if (native) {
-        const record = await readFile(join(network, "native", name, "process.json"), "utf8");
-        const { pid } = z.object({ pid: z.int() }).parse(JSON.parse(record));
-        process.kill(-pid, "SIGKILL");
-      } else await compose("kill", name);
-    },
+    kill: (index: number) => network.kill(nodes[index]?.name ?? ""),
     /** Resolves with the seconds that it took. */
     async until(what: string, isSo: () => Promise<boolean>, withinMs = 180_000): Promise<number> {
       const begunAt = performance.now();
@@ -143,8 +95,7 @@ export async function openRig({
       if (closed) return;
       closed = true;
       await stopServices();
-      await (native ? command("down") : compose("--profile", "*", "down", "--volumes"));
-      await rm(folder, { recursive: true, force: true });
+      await network.remove();
     },
   };
   return rig;

@@ -3,14 +3,14 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { enode, type Manifest } from "../../../genesis/manifest.ts";
 import { nativeFolder } from "../../../genesis/write-network.ts";
-import { checkPorts } from "../../processes/check-ports.ts";
+import { checkPorts, type NeededPort } from "../../processes/check-ports.ts";
 import type { Nodes } from "../nodes.ts";
-import { besuArguments, besuEnvironment, loopback, nativePorts } from "./besu-command.ts";
+import { besuArguments, besuEnvironment, loopback, type NativePorts, nativePorts } from "./besu-command.ts";
 import { checkKeys } from "./check-keys.ts";
 import { diskTrouble } from "./disk-trouble.ts";
 import { findBesu } from "./find-besu.ts";
 import { followFile } from "./follow-file.ts";
-import { createNodeProcess } from "./node-process.ts";
+import { createNodeProcess, type NodeProcess } from "./node-process.ts";
 import { openTraceNode } from "./trace-node.ts";
 
 export type NativeNodes = Nodes & {
@@ -38,21 +38,7 @@ export async function openNativeNodes({
   const folder = resolve(givenFolder);
   const staticNodesFile = join(folder, nativeFolder, "static-nodes.json");
   const portsFile = join(folder, nativeFolder, "ports.json");
-  const processes = manifest.validators.map(({ name }) =>
-    createNodeProcess({ folder: join(folder, nativeFolder, name) }),
-  );
-  const pids = await Promise.all(processes.map((process) => process.pid()));
-  const isAnyRunning = pids.some((pid) => pid !== undefined);
-  // Those that run are where they were started, whatever the configuration says by now.
-  const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
-  const members = processes.flatMap((process, index) => {
-    const validator = manifest.validators[index];
-    if (validator === undefined) return [];
-    const { name, address, nodeId } = validator;
-    const dataFolder = join(folder, nativeFolder, name, "data");
-    return [{ name, address, nodeId, dataFolder, process, ports: nativePorts(portBase, index) }];
-  });
-  type Member = (typeof members)[number];
+  const { members, portBase } = await openMembers({ folder, manifest, portsFile, wantedPortBase });
 
   function memberOf(name: string): Member {
     const member = members.find((candidate) => candidate.name === name);
@@ -125,20 +111,53 @@ export async function openNativeNodes({
             portBase,
             staticNodesFile,
             env,
-            stopValidators: () => Promise.all(processes.map((process) => process.stop())),
+            stopValidators: () => Promise.all(members.map(({ process }) => process.stop())),
           }),
         }),
   };
+}
 
-  function neededPorts({ name, ports }: Member) {
-    const uses = { http: "JSON-RPC", ws: "WebSockets", metrics: "metrics", peer: "peers" } as const;
-    return (["http", "ws", "metrics", "peer"] as const).map((use) => ({
-      host: loopback,
-      port: ports[use],
-      owner: `${name}, ${uses[use]}`,
-      changeWith: "NATIVE_PORT_BASE, or native.portBase in config/network.yaml",
-    }));
-  }
+/** A validator with its process and where that listens. */
+type Member = Manifest["validators"][number] & {
+  dataFolder: string;
+  process: NodeProcess;
+  ports: NativePorts;
+};
+
+async function openMembers({
+  folder,
+  manifest,
+  portsFile,
+  wantedPortBase,
+}: {
+  folder: string;
+  manifest: Manifest;
+  portsFile: string;
+  wantedPortBase: number;
+}): Promise<{ members: readonly Member[]; portBase: number }> {
+  const validators = manifest.validators.map((validator) => {
+    const own = join(folder, nativeFolder, validator.name);
+    return { ...validator, dataFolder: join(own, "data"), process: createNodeProcess({ folder: own }) };
+  });
+  const pids = await Promise.all(validators.map(({ process }) => process.pid()));
+  const isAnyRunning = pids.some((pid) => pid !== undefined);
+  // Those that run are where they were started, whatever the configuration says by now.
+  const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
+  const members = validators.map((validator, index) => ({
+    ...validator,
+    ports: nativePorts(portBase, index),
+  }));
+  return { members, portBase };
+}
+
+function neededPorts({ name, ports }: Member): NeededPort[] {
+  const uses = { http: "JSON-RPC", ws: "WebSockets", metrics: "metrics", peer: "peers" } as const;
+  return (["http", "ws", "metrics", "peer"] as const).map((use) => ({
+    host: loopback,
+    port: ports[use],
+    owner: `${name}, ${uses[use]}`,
+    changeWith: "NATIVE_PORT_BASE, or native.portBase in config/network.yaml",
+  }));
 }
 
 async function readPortBase(file: string): Promise<number | undefined> {
