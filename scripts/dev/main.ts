@@ -26,7 +26,7 @@ const exitUnusable = 2;
 const exitForced = 130;
 
 /**
- * A terminal's Ctrl-C comes to us twice: from the terminal, and passed on by npm. A second one is a wish of its own
+ * A terminal's Ctrl-C comes to us twice: from the terminal, and passed on by npm. A second one is meant as such
  * only after this time.
  */
 const sameSignalWithinMs = 500;
@@ -145,9 +145,9 @@ function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
 }
 
 /**
- * None in production: whoever reaches it may do anything to the chain. Of validators it is there all the same, on a port that
- * nobody is told: the faucet asks one address, and a validator's own would keep claims waiting while that one is down. It
- * opens nothing, since each validator answers everybody on loopback.
+ * Not in production, since it lets its callers do anything to the chain. With --besu it runs there too, on a free port and for
+ * the faucet: that takes one address, and with one validator's own claims would wait while this one is down. It opens nothing
+ * new, since each validator answers every caller on loopback.
  */
 function internalRpcOf({
   config,

@@ -11,7 +11,7 @@ export type NodeChoice = {
 const lagMax = 3;
 
 /**
- * One of several nodes for whoever can ask only one: the same as long as it answers and keeps up, else the one with the most
+ * One of several nodes, for callers that take one address: the same while it answers and keeps up, else the one with the most
  * blocks. All are looked at every `lookEveryMs`; while none answers the last one stays.
  */
 export function createNodeChoice({

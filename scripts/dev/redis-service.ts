@@ -74,7 +74,7 @@ async function startOwn({
   return { rows: [{ name, address: redis.url, data: folder }], child: redis.child };
 }
 
-/** Redis tells as a warning what is none to who runs it here: its start and end, and a kernel setting for large ones. */
+/** Redis warns of its own start and end, and of a kernel setting that only large ones need: these lines are left out. */
 function tells(line: string): boolean {
   return !/oO0OoO|Redis version=|Configuration loaded|Server initialized|overcommit|requested shutdown|SIGTERM|bye bye/.test(
     line,

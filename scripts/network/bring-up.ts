@@ -3,7 +3,7 @@ import type { CommandInput, ExitCode } from "./command.ts";
 import type { Nodes } from "./nodes.ts";
 import type { ProgressView } from "./output/progress-view.ts";
 
-/** Five of them take 27 to 35 s on two processors; after a stall a long round may have to end first. */
+/** Five of them take 27 to 43 s on two processors, 106 s on loaded ones; after a stall a long round may have to end first. */
 const goalWithinMs = 180_000;
 const lastLinesMax = 15;
 

@@ -2,8 +2,8 @@ import { checks } from "./checks.ts";
 import { openRig } from "./rig.ts";
 
 /**
- * Plays what only real Besu can prove, a verdict a line: `ok`, `NOT OK`, or `not provable` where the node in question is no
- * real one. What comes after a verdict is what was seen. Answers 0 where nothing is NOT OK.
+ * Plays what only real Besu can prove and prints a line for each check: `ok`, `NOT OK`, or `not provable` where a stand-in
+ * answered, and what was seen. Answers 0 unless a check is NOT OK.
  */
 export async function runRealBesu({
   besuHome,

@@ -56,7 +56,7 @@ t.test("the network in containers", async (t) => {
     },
   );
 
-  await t.test("the gateway answers on loopback, for who has a key", async (t) => {
+  await t.test("the gateway answers on loopback, and only with a key", async (t) => {
     t.equal((await ask()).status, 401);
     t.match(await ask(coreKey), { status: 200, json: { result: /^0x[0-9a-f]+$/ } });
     t.match(await ask(qaKey, "eth_chainId"), { status: 200, json: { result: "0x228d" } });

@@ -55,7 +55,7 @@ export async function composeEnvironment(t: Teardown, { compose }: Prepared): Pr
 
 /**
  * A docker daemon: the one that answers, else the tests' own, which needs root. Its images stay in the cache's folder, so that
- * the next run makes only those that have changed. In CI it is an error where the machine could run one and there is none.
+ * the next run makes only those that have changed. In CI a missing daemon is an error, unless the machine refuses to run one.
  */
 export async function startDocker(
   t: Teardown,

@@ -76,6 +76,7 @@ t.test("what ails a container is said, and the runbook's page mends it", async (
           `validator-3 .*: its disk is full, \\d+ of ${diskMegabytes} MB are free at \\S+ \\(docker/RUNBOOK\\.md, chapter "Disk"\\)`,
         ),
       );
+      t.match(await network("status"), { code: 2, out: /validator-3 .*: its disk is full/ });
       // In the moment between two of its ends it seems to run.
       const started = await until(
         () => network("start", "3"),

@@ -26,7 +26,7 @@ export async function askNode(
   }
 }
 
-/** A quantity of JSON-RPC, such as a height; undefined where it is none. */
+/** A quantity of JSON-RPC, such as a height; undefined for anything else. */
 export function readQuantity(value: unknown): number | undefined {
   return quantity.safeParse(value).data;
 }

@@ -17,7 +17,7 @@ export type NodeView = NetworkNode & {
 
 const blockSchema = z.object({ hash: z.string() });
 
-/** Who else has the port of a node that is stopped answers at once; the address of a container is nobody's then. */
+/** A process that has taken the port of a stopped node answers at once; the address of a stopped container never does. */
 const strangerTimeoutMs = 500;
 
 /** Asks every node for its height, its peers and its headers of the chain's last `windowBlocks` blocks. */

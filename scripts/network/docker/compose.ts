@@ -71,7 +71,7 @@ export function createCompose({
     return known;
   }
 
-  /** By docker itself: whoever waits looks several times a second, and compose takes ten times as long to tell. */
+  /** `docker ps`, since `docker compose ps` takes ten times as long, and waiting for a node asks several times a second. */
   async function look(): Promise<ReadonlyMap<string, string>> {
     const labels = [`${label}.project=${(await project()).name}`, `${label}.oneoff=False`];
     const filters = labels.flatMap((text) => ["--filter", `label=${text}`]);
@@ -90,7 +90,7 @@ export function createCompose({
     /** The same on the caller's own terminal; answers the exit code. */
     attach: (args: readonly string[], attached: RunAttached) =>
       attached({ program: "docker", args: [...prefix, ...args], env: environment }),
-    /** The state of each service's container, such as `running`. Who asks while somebody is asking shares the answer. */
+    /** The state of each service's container, such as `running`. Calls at the same time share one answer. */
     states(): Promise<ReadonlyMap<string, string>> {
       looking ??= look().finally(() => {
         looking = undefined;

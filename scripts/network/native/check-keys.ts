@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createNodeKey } from "../../../genesis/node-key.ts";
 
 /**
- * One text for each validator whose key is not the one of the genesis block. Besu itself makes a new key where it finds
- * none: it would run, and be nobody's validator.
+ * One text for each validator whose key is not the one of the genesis block. Besu makes a new key where it finds none,
+ * and would run without being a validator.
  */
 export async function checkKeys({
   folder,

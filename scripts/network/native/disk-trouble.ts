@@ -5,7 +5,7 @@ const freeBytesMin = 64 * 1024 * 1024;
 
 type DiskSpace = { freeBytes: number; sizeBytes: number };
 
-/** That the disk under a folder is full, in words for whoever looks at the status; undefined where it is not. */
+/** Says for the status that the disk under a folder is full; undefined where it has room. */
 export async function diskTrouble(
   folder: string,
   { bytesFree = lookAt }: { bytesFree?: (folder: string) => Promise<DiskSpace> } = {},

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
-/** What a keeper says in a line as soon as it knows: where the daemon is, or why there is none. */
+/** A keeper's one line: where the daemon is, or why it does not run. */
 export type KeeperAnswer = z.output<typeof answerSchema>;
 const answerSchema = z.union([
   z.object({ host: z.string() }),
