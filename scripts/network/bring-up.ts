@@ -23,20 +23,27 @@ export async function bringUp({
   signal,
   progress,
   goal = newBlock(),
+  runAlready = false,
 }: {
   nodes: Nodes;
   names: readonly string[];
+  /** They are waited for alone, and left as they are. */
+  runAlready?: boolean;
   signal: AbortSignal;
   progress: ProgressView;
   goal?: Goal;
 }): Promise<BroughtUp> {
-  const obstacles = await nodes.obstacles(names);
-  if (obstacles.length > 0) return { failed: obstacles.join("\n"), interrupted: false, runsOn: false };
-  const stopStarted = async () => void (await Promise.all(names.map((name) => nodes.stop(name))));
-  const failure = await nodes.start(names);
-  if (failure !== undefined) {
-    await stopStarted();
-    return { failed: failure.failed, interrupted: false, runsOn: false };
+  const stopStarted = async () => {
+    if (!runAlready) await Promise.all(names.map((name) => nodes.stop(name)));
+  };
+  if (!runAlready) {
+    const obstacles = await nodes.obstacles(names);
+    if (obstacles.length > 0) return { failed: obstacles.join("\n"), interrupted: false, runsOn: false };
+    const failure = await nodes.start(names);
+    if (failure !== undefined) {
+      await stopStarted();
+      return { failed: failure.failed, interrupted: false, runsOn: false };
+    }
   }
   const waited = await waitForNodes({
     nodes,
@@ -56,7 +63,7 @@ export async function bringUp({
   }
   const words = waited.ended === undefined ? "" : await lastWords(nodes, waited.ended);
   await stopStarted();
-  const failed = `${waited.failed}; what was started is stopped again${words}`;
+  const failed = `${waited.failed}${runAlready ? "" : "; what was started is stopped again"}${words}`;
   return { failed, interrupted, runsOn: false };
 }
 
