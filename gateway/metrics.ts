@@ -45,7 +45,7 @@ export function createGatewayMetrics() {
     }),
     calls: createLazyCounter<string>({
       name: "tollgate_gateway_calls_total",
-      help: "JSON-RPC calls carried out, from memory or by a validator, by method",
+      help: "JSON-RPC calls carried out, from the cache or by a validator, by method",
       label: "method",
       registers,
     }),

@@ -9,14 +9,14 @@ import { createKeyDirectory } from "./key-directory.ts";
 export type KnownKey = { key: FoundKey; readAtMs: number };
 
 /**
- * `undefined`: there is no such key. `"unavailable"`: whether there is one cannot be told, because Redis does not answer
+ * `undefined`: there is no such key. `"unavailable"`: nobody knows whether there is one, because Redis does not answer
  * or has lost its keys, and the key was not read within the last 5 minutes. `"tooMany"`: too many strange keys are
  * being looked up.
  */
 export type FoundOrNot = KnownKey | undefined | "unavailable" | "tooMany";
 
 export type KeyCache = {
-  /** The record from memory, where it is there and may still be believed. */
+  /** The record from memory, as long as it may be believed. */
   known(hash: string): KnownKey | undefined;
   /** The record of a key by the SHA-256 of its secret: from memory at once, else from Redis. */
   find(
@@ -28,7 +28,7 @@ export type KeyCache = {
   ): FoundOrNot | Promise<FoundOrNot>;
   /** Whether changes to keys are heard as they happen. */
   hearsChanges(): boolean;
-  /** What is missing of the keys that were there; `"none"`: in production there are no keys at all, and none were seen. */
+  /** How keys are missing. `"none"`: production has no keys at all, and has never had any. */
   loss(): KeyLoss | "none" | undefined;
   /** The keys that were there last. */
   history(): KeyHistory | undefined;
@@ -41,14 +41,14 @@ export type LookUpStats = {
   found: number;
   unknown: number;
   failed: number;
-  /** Told from memory to be unknown. */
+  /** Known from memory to be unknown. */
   remembered: number;
   /** Not looked up: beyond the bound for strange keys, or for those of refused addresses. */
   bounded: number;
   refused: number;
 };
 
-/** Bounds on what keys that nobody knows may cost. */
+/** Bounds on what unknown keys may cost. */
 export type KeyLookUpSettings = {
   unknownPerSecondMax: number;
   refusedPerSecondMax: number;
@@ -68,7 +68,7 @@ const unknownAgeMsMax = 5000;
 const withoutRedisAgeMsMax = 5 * 60_000;
 
 /**
- * Keys' records in memory in front of Redis. Questions for the same key at the same time are one. Keys that nobody knows
+ * Keys' records in memory in front of Redis. Look-ups of the same key at the same time are one. Keys that nobody knows
  * are remembered apart, so that they push no good one out, and are looked up at a bounded rate; those that there are
  * never wait for that bound.
  */
@@ -125,7 +125,7 @@ export function createKeyCache({
     return nowMs - readAtMs <= (watch.subscribed() ? unknownAgeMsMax : unheardAgeMsMax);
   }
 
-  /** What serves where Redis cannot tell. */
+  /** The answer while Redis gives none. */
   function lastRead(hash: string): KnownKey | "unavailable" {
     const entry = entries.get(hash);
     const mayServe = entry !== undefined && monotonicMs() - entry.known.readAtMs <= withoutRedisAgeMsMax;

@@ -10,7 +10,7 @@ export type KeyDirectory = {
 const retryMs = 1000;
 
 /**
- * The hashes of all keys that there are, in memory. It only says which look-ups must never wait behind those of
+ * The hashes of all keys, in memory. It only says which look-ups must never wait behind those of
  * strangers, so it may be out of date; what a key may do is in its record. A hundred thousand take about 12 MB.
  */
 export function createKeyDirectory({
@@ -45,7 +45,7 @@ export function createKeyDirectory({
     if (loadAgain) void load();
   }
 
-  // What is told of while the others are read may have been passed already.
+  // A key that changes while the others are read may have been passed already.
   let added: Set<string> | undefined;
 
   return {

@@ -13,7 +13,7 @@ export function registerKeyMetrics({
 }): void {
   new Gauge({
     name: "tollgate_gateway_keys_lost",
-    help: "1 while API keys are missing in Redis, by how; none: production without any, and none were seen before",
+    help: "1 while API keys are missing in Redis, by how they are; none: production has never had any",
     labelNames: ["loss"],
     registers: [registry],
     collect() {

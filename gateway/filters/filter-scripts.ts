@@ -1,8 +1,8 @@
 import { defineScript } from "../../lib/redis/run-script.ts";
 
 /*
- * A filter stands in the index as `<id>:<bytes of its criteria>`, so that what a key's filters hold is counted without
- * asking for each.
+ * The index names a filter as `<id>:<bytes of its criteria>`, so that the bytes of a key's filters are counted without
+ * reading each.
  *
  * KEYS[1] is the index of a key's filters, KEYS[2] one filter's row: one hash tag (lib/redis/keys/gateway.ts). ARGV[1] is the
  * filter's id, ARGV[2] how many milliseconds it lives after its last use. Time is Redis's own.
@@ -34,7 +34,7 @@ use(ARGV[5])
 return 1
 `);
 
-/** Counts as a use. The row's kind, criteria and cursor, or nothing where there is none. */
+/** Counts as a use. Returns the row's kind, criteria and cursor; nothing for a filter that is not there. */
 export const readScript = defineScript(`${opening}
 local row = redis.call('HMGET', KEYS[2], 'kind', 'criteria', 'cursor')
 if not row[1] then return false end
@@ -49,7 +49,7 @@ redis.call('HSET', KEYS[2], 'cursor', ARGV[4])
 return 1
 `);
 
-/** 1, or 0 where there is none. */
+/** Returns 1; 0 for a filter that is not there. */
 export const removeScript = defineScript(`
 redis.call('ZREM', KEYS[1], ARGV[1] .. ':' .. redis.call('HSTRLEN', KEYS[2], 'criteria'))
 return redis.call('DEL', KEYS[2])

@@ -18,7 +18,7 @@ export type FilterStore = {
   create(keyId: string, row: FilterRow): Promise<{ id: string } | "tooMany" | "tooLarge">;
   /** Counts as a use of the filter. */
   read(name: FilterName): Promise<FilterRow | undefined>;
-  /** Whether the cursor was still `before` and now is `next`: of two polls at once one only may tell what it found. */
+  /** Moves the cursor if it is still `before`. Of two polls at once only one succeeds, and only it may answer with what it found. */
   move(name: FilterName, cursors: { before: string; next: string }): Promise<boolean>;
   remove(name: FilterName): Promise<boolean>;
 };

@@ -32,7 +32,7 @@ export type FilterSettings = {
   blocksPerPollMax: number;
 };
 
-/** A poll that another was faster than begins anew behind it; this often at most. */
+/** A poll that loses to a faster one begins again behind it, at most this often. */
 const attemptsMax = 3;
 
 /** The six methods of filters over rows in Redis: see `filter-store.ts`. */
@@ -93,7 +93,7 @@ export function createFilters({
     return "start" in answer ? undefined : answer;
   }
 
-  /** Logs for a poll: they count while Redis is told of it, and `hold` is to be released. */
+  /** Logs for a poll. They count until the cursor has moved; `hold` has to be released then. */
   function askLogsFor(keyId: string, hold: AnswerHold): AskLogs {
     return async (filter, blocksSpanned) => {
       const rule = methods.rules.get("eth_getLogs");
@@ -131,7 +131,7 @@ export function createFilters({
         step.cursor === row.cursor || (await store.move(name, { before: row.cursor, next: step.cursor }));
       if (isTold) return step.answer;
     }
-    // Others were faster each time, and have told what there was.
+    // Another poll was faster each time, and has answered with what there was.
     return ownAnswer("[]");
   }
 
@@ -178,7 +178,7 @@ export function createFilters({
       try {
         return await carryOut(rule.name, Array.isArray(params) ? params : [], key);
       } catch (error) {
-        logger.warn({ err: error, method: rule.name }, "a filter was not reached");
+        logger.warn({ err: error, method: rule.name }, "a filter could not be reached");
         return refusal("service_unavailable", "Filters are not available at the moment; try again shortly");
       }
     },
@@ -186,7 +186,7 @@ export function createFilters({
   };
 }
 
-/** Whether a result is a list. What validators write is told by its first byte; anything else is read. */
+/** Whether a result is a list. In what validators write its first byte says so; anything else is parsed. */
 function isList({ beforeId, afterId }: Answer): boolean {
   if (beforeId === usualBeforeId && afterId.startsWith(',"result":')) return afterId.charAt(10) === "[";
   const response: unknown = JSON.parse(Buffer.from(`${beforeId}0${afterId}`, "latin1").toString("utf8"));

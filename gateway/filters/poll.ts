@@ -9,7 +9,7 @@ import type { RecentBlocks } from "./recent-blocks.ts";
 
 /**
  * What is new since a filter's cursor, and the cursor behind it. `ended`: the cursor is of another chain;
- * `unanswered`: no validator tells.
+ * `unanswered`: no validator answers.
  */
 export type Step = { answer: Answer; cursor: string } | Refusal | "ended" | "unanswered";
 
@@ -110,7 +110,7 @@ export function createPoll({
 
 const nothing = ownAnswer("[]");
 
-/** The cursor of a filter of blocks or logs: the block up to which it was told. */
+/** The cursor of a filter of blocks or logs: the last block that was polled. */
 export function blockCursor({ number, hash }: Block): string {
   return `${number}:${hash}`;
 }

@@ -6,9 +6,9 @@ import type { Upstream } from "../upstream/upstream.ts";
 
 export type RecentBlocks = {
   head(): { number: bigint; hash: string } | undefined;
-  /** The hash of an announced block: from memory, else asked for, for this key. Undefined where nobody tells it. */
+  /** The hash of an announced block: from memory, else from a validator on this key's account. Undefined if none answers. */
   hashAt(number: bigint, keyId: string): Promise<string | undefined>;
-  /** Whether one of these blocks may pass the test of its bloom filter; of a block that is not in memory it may. */
+  /** Whether the bloom filter of one of these blocks may pass the test. A block that is not in memory may. */
   mayMatch(range: { from: bigint; to: bigint }, test: (bloom: Uint8Array | undefined) => boolean): boolean;
   /** Whether a block of this hash was one of the chain that ended before this one. */
   hasEnded(hash: string): boolean;

@@ -1,10 +1,10 @@
 import { scanRequest } from "./scan.ts";
 import type { ScanLimits } from "./scan-result.ts";
 
-/** Above this a refusal is not worth reading the body for: whoever has no key could make us parse megabytes. */
+/** A longer body is not parsed for the id of its refusal: a client without a key could make us parse megabytes. */
 const bytesMax = 16_384;
 
-/** The id to put into the refusal of a request that was not parsed: its own where it is one call, else `null`. */
+/** The id for the refusal of a request that was not parsed: that of a single call, else `null`. */
 export function readableId(body: Uint8Array, limits: ScanLimits): string {
   if (body.length > bytesMax) return "null";
   const scanned = scanRequest(body, limits);

@@ -1,6 +1,6 @@
 import { type ErrorCondition, errorTable } from "../../lib/errors.ts";
 
-/** A request or a call that is not carried out, and what the client is told. A value, not an exception. */
+/** Why a request or a call is not carried out, as the client gets it. A value, not an exception. */
 export type Refusal = {
   refused: ErrorCondition;
   /** What is wrong and what to do about it. Never the client's own text, never an inner error's. */
@@ -19,7 +19,7 @@ export function refusal(
   return { refused, message, ...more };
 }
 
-/** A key's bound on its calls under way. The headers are for an HTTP answer that has no other call. */
+/** The key has reached its bound on calls in flight. The headers are for an HTTP answer to this call alone. */
 export const tooManyOnTheirWay = refusal(
   "rate_limited",
   "This API key has too many calls in flight; wait for their answers before sending more",

@@ -28,7 +28,7 @@ const item = {
   isMemberDoubled: false,
 };
 
-/** The names of members that are none of the four. */
+/** The names of all other members. */
 const otherNames: string[] = [];
 
 // Numbers, because comparing names as strings cost a quarter of the time of a body.
@@ -96,7 +96,7 @@ function usualNameBytes(member: number): number {
   return member === versionMember ? 9 : 8;
 }
 
-/** The slow path: names with escapes, and names that are none of the four. */
+/** The slow path: names with escapes, and other names than the four. */
 function unusualMember(name: string): number {
   switch (name) {
     case "id":
@@ -184,7 +184,7 @@ function whatIsWrong(view: DataView, text: string): string | undefined {
   return undefined;
 }
 
-// The values are proved JSON: their first byte tells their type.
+// The values are proved JSON: their first byte is enough to know their type.
 
 function isLegalId(byte: number): boolean {
   return byte === 0x22 || byte === 0x2d || (byte >= 0x30 && byte <= 0x39) || byte === 0x6e;

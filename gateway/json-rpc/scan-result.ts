@@ -21,7 +21,7 @@ export type ScannedCall =
     }
   | {
       kind: "invalid";
-      /** `null` where there is no id, none that is legal, or two. */
+      /** `null` for a missing id, an invalid one, or two. */
       idText: string;
       /** What to do, in our words only: never the client's text. */
       message: string;
@@ -32,7 +32,7 @@ export type ScanResult =
   | { kind: "batch"; calls: ScannedCall[] }
   | {
       kind: "refused";
-      /** `parse`: no JSON (-32700). `request`: no request, or JSON that a validator's parser refuses (-32600). */
+      /** `parse`: not JSON (-32700). `request`: not a request, or JSON that a validator's parser refuses (-32600). */
       reason: "parse" | "request";
       /** What to do, in our words only: never the client's text. Bytes are counted from 0. */
       message: string;

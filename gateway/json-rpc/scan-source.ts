@@ -34,7 +34,7 @@ export function loadSource(body: Uint8Array): ScanSource {
   return source;
 }
 
-/** The same for who needs no text of the whole. What `joinChunks` made is not copied. */
+/** The same without a text of the whole. What `joinChunks` made is not copied. */
 export function loadView(body: Uint8Array): DataView {
   if (body.length <= usualBytesMax) {
     usual.bytes.set(body);

@@ -182,7 +182,7 @@ function skipUnicodeEscape(view: DataView, start: number): number {
   return second >= 0xdc00 && second <= 0xdfff ? start + 12 : fail("surrogate", start);
 }
 
-/** The UTF-16 unit that the escape at `start` writes, or -1 where it writes none. */
+/** The UTF-16 unit that the escape at `start` stands for, or -1 for an invalid escape. */
 export function readUnicodeEscape(view: DataView, start: number): number {
   if (view.getUint8(start + 1) !== 0x75) return -1;
   let unit = 0;

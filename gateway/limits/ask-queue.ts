@@ -11,17 +11,17 @@ const callsPerCommandMax = 2000;
 export type AskQueue = {
   /** These calls wait for Redis. `Waiting.decide` or `Waiting.fail` is called within the command timeout. */
   add(budget: Budget, waiting: Waiting): void;
-  /** The lease runs low: ask for more, if none is asked for already. */
+  /** The lease runs low: ask for more, unless that is under way. */
   wantLease(budget: Budget): void;
   /** Calls that wait, of all keys. */
   waitingCalls(): number;
-  /** Resolves when every question is answered or has failed. Nothing may be added meanwhile. */
+  /** Resolves when every request is answered or has failed. Nothing may be added meanwhile. */
   settled(): Promise<void>;
 };
 
 /**
  * Asks Redis: once for each key and turn of the event loop, after all callbacks of the turn, so that calls that
- * arrived together are charged together, in order. Nothing waits for an earlier question to be answered.
+ * arrived together are charged together, in order. Nothing waits for an earlier answer.
  */
 export function createAskQueue({
   store,

@@ -9,7 +9,7 @@ export type RedisClock = "redis" | "caller";
 /** Calls of one cost that follow each other: `count` calls of `cost` points each. */
 export type Run = { cost: number; count: number };
 
-/** A window as Redis saw it. `id` is empty where none is running; then `endsInMs` is the length of a whole one. */
+/** A window as Redis saw it. Without a running one `id` is empty, and `endsInMs` is the length of a whole one. */
 export type Window = { id: string; endsInMs: number; left: number };
 
 export type TakeRequest = {
@@ -50,7 +50,7 @@ export type BudgetStore = {
   take(request: TakeRequest): Promise<Taken>;
   /** Answers the points that were given back: 0 for another window, another lease, or a second time. */
   giveBack(request: GiveBackRequest): Promise<number>;
-  /** Takes a point of nobody's budget, to see that Redis carries out the script again, writes included. */
+  /** Takes a point of a budget that belongs to no key, to see whether Redis runs the script again, writes included. */
   probe(): Promise<void>;
 };
 

@@ -152,7 +152,7 @@ export function learn({
   }
 }
 
-/** Whether Redis would refuse all of these calls, as far as its last refusal tells. */
+/** Whether Redis would refuse all of these calls, by its last refusal. */
 export function isKnownRefused(
   budget: Budget,
   costs: readonly number[],

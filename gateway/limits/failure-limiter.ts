@@ -9,7 +9,7 @@ import { createRate } from "./rate.ts";
 
 /** Blocked addresses remembered; the one not seen for longest is asked of Redis again at its next failure. */
 const blockedMax = 20_000;
-/** While Redis is away or asked enough, addresses share this many counters, so that a flood from many addresses holds no more memory. */
+/** While Redis is away or busy enough, addresses share this many counters, so that a flood from many addresses takes no more memory. */
 const insuranceCounters = 4096;
 
 export type FailureLimiter = {

@@ -15,7 +15,7 @@ export type LeaseKeeper = {
   stop(): Promise<void>;
 };
 
-/** Sees to it that points which nobody uses go back to Redis: `leaseIdleMs` after the key's last call. */
+/** Gives unused points back to Redis, `leaseIdleMs` after the key's last call. */
 export function createLeaseKeeper({
   store,
   health,
@@ -69,7 +69,7 @@ export function createLeaseKeeper({
     const { keyId, team, lease } = budget;
     const { points, number, keyWindow, teamWindow, keyEndsMs } = lease;
     const epoch = health.epoch();
-    // Gone from here before Redis has them: an answer that is lost leaves them with nobody, never with two.
+    // Taken away here before Redis has them: if the answer is lost nobody has them, and never two.
     lease.points = 0;
     holding.delete(budget);
     if (points === 0 || budget.epoch !== epoch || !health.answers() || monotonicMs() >= keyEndsMs) return;

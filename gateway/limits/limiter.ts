@@ -20,7 +20,7 @@ import { createLimiterStats, type LimiterStats } from "./limiter-stats.ts";
 import { createLocalLimiter } from "./local-limiter.ts";
 import { createRedisHealth, type RedisHealth } from "./redis-health.ts";
 
-/** Keys whose budgets are held in memory; the one that was not used for longest is dropped, its points given back. */
+/** Keys with budgets in memory. The least recently used is dropped, and its points are given back. */
 const keysMax = 20_000;
 /** Calls that wait for Redis at once: it answers or fails within the command timeout, so this bounds a burst. */
 const waitingCallsMax = 50_000;

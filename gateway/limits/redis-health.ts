@@ -5,11 +5,11 @@ import { RedisSilentError } from "../../lib/redis/redis-client.ts";
 const connectionLost = "connection lost";
 
 export type RedisHealth = {
-  /** Whether Redis is to be asked. Known without asking: one that is down costs nobody a timeout. */
+  /** Whether to ask Redis. Known without asking, so that a Redis that is down costs nobody a timeout. */
   answers(): boolean;
   /** Changes each time Redis stops answering: what was learned in another epoch no longer holds. */
   epoch(): number;
-  /** A command sent in `epoch` failed. Late news of an outage that is over already changes nothing. */
+  /** A command sent in `epoch` failed. A failure of an outage that is over changes nothing. */
   failed(error: unknown, epoch: number): void;
   /**
    * With a reason: Redis is not to be asked, although it may answer, until this is called without one. What is asked

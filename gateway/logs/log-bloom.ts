@@ -3,7 +3,7 @@ import type { LogCriteria } from "./log-criteria.ts";
 
 const bloomBytes = 256;
 
-/** A block's `logsBloom` as bytes; undefined where it is none, which then rules nothing out. */
+/** A block's `logsBloom` as bytes; undefined for anything else, which rules nothing out. */
 export function readBloom(value: unknown): Uint8Array | undefined {
   return typeof value === "string" && value.length === 2 + 2 * bloomBytes
     ? Buffer.from(value.slice(2), "hex")

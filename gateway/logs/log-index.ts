@@ -11,7 +11,7 @@ const bloomLooksMax = 1000;
 type Entry<Owner> = { owner: Owner; places: readonly (ReadonlySet<string> | null)[] };
 
 /**
- * Who wants which logs, found by what stands in a log and not one by one: everybody stands under the values of one place,
+ * Finds who wants a log by what is in the log, not one owner after the other: each owner is listed under the values of one place,
  * the one for which they name the fewest, so that a log leads to those who name its address or a topic at that place.
  */
 export function createLogIndex<Owner>() {
@@ -97,7 +97,7 @@ export function createLogIndex<Owner>() {
     },
 
     /**
-     * Tells everybody who wants this log, and gives how many were looked at. A log with fewer topics than there are
+     * Calls `tell` for each owner that wants this log, and returns how many were looked at. A log with fewer topics than there are
      * places does not match, whatever they say: as validators do it.
      */
     find({ address, topics }: LogPlace, tell: (owner: Owner) => void): number {

@@ -2,10 +2,10 @@ import type { ByteText } from "../json-rpc/answer.ts";
 import type { Refusal } from "../json-rpc/refusal.ts";
 import type { MethodRule } from "./method-table.ts";
 
-/** One call of a request on its way, in the request's order. `idText` undefined: a notification. */
+/** One call of a request. `idText` is undefined for a notification. */
 export type Call = { idText: ByteText | undefined } & (CallToForward | RefusedCall);
 
-/** `bytes`: what was read of it before it was refused, where that can be much. */
+/** `bytes`: how many were read before it was refused, where that can be many. */
 export type RefusedCall = { kind: "refused"; refusal: Refusal; bytes?: number };
 
 export type CallToForward = {
@@ -13,14 +13,14 @@ export type CallToForward = {
   rule: MethodRule;
   /** A JSON array, as it will be put into the body for the validator. */
   paramsText: ByteText;
-  /** Set by the stage `at-head`; without it nothing is known, as where it is "open". */
+  /** Set by the stage `at-head`. Without it the call counts as "open". */
   about?: About;
 };
 
 /**
- * Which block a call is about, once a tag that means the latest is replaced: the number of one, or
- * - "fixed": what never changes, because a hash names it or because no block has a say in it;
- * - "head": whatever block is the latest;
- * - "open": what can change at any moment (`pending`), or what cannot be told.
+ * Which block a call is about, once tags for the latest block are replaced: its number, or
+ * - "fixed": the answer never changes, because a hash names the block or because it depends on no block;
+ * - "head": the answer depends on the latest block;
+ * - "open": the answer can change at any moment (`pending`), or the block is not known.
  */
 export type About = number | "fixed" | "head" | "open";

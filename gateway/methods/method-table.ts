@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readConfig } from "../../lib/config/read-config.ts";
 
-/** How one method travels: a line of `config/methods.yaml`, where each field is explained. */
+/** How the gateway treats one method: a line of `config/methods.yaml`, where each field is explained. */
 export type MethodRule = {
   name: string;
   permission: "rpc" | "explorer";
@@ -17,15 +17,15 @@ export type MethodRule = {
   mayAskAgain: boolean;
   /** Who answers it: a validator, or a part of the gateway. */
   answeredBy: "validator" | "filters" | "subscriptions";
-  /** Where the block parameter stands, or undefined where the method takes none. `none`: it must be there. */
+  /** Where the block parameter stands; undefined for a method without one. `none`: it has no default. */
   block: { at: number | "filter"; missing: "latest" | "pending" | "none" } | undefined;
-  /** The member of the result that tells its block, which may be later than the announced one. */
+  /** The member of the result that names its block, which may be later than the announced one. */
   shows: "number" | "blockNumber" | undefined;
-  /** What a trace runs, by which its gas is bounded; undefined for what is no trace. */
+  /** What a trace runs, by which its gas is bounded; undefined for other methods. */
   trace: TraceKind | undefined;
   /** How many blocks a filter object may span. */
   blocksMax: { rpc: number; explorer: number } | undefined;
-  /** What it travels as where its filter spans more than so many blocks: the same in the slow lane. */
+  /** The rule for a filter that spans more than so many blocks: the same, in the slow lane. */
   wide: { aboveBlocks: number; rule: MethodRule } | undefined;
 };
 

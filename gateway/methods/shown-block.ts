@@ -2,8 +2,8 @@ import type { Answer } from "../json-rpc/answer.ts";
 import type { MethodRule } from "./method-table.ts";
 
 /**
- * The number of the block that a result tells to be of, by the method table's `shows`; undefined where it tells none,
- * as of a transaction that is not mined.
+ * The number of the block that a result names, by the method table's `shows`; undefined if it names none, as that of a
+ * transaction that is not mined.
  *
  * The first such member in the text is the one that is meant: in a block nothing inside has a member `number`, and
  * what is inside a receipt is of the same block as the receipt.

@@ -58,7 +58,7 @@ export function createFaucetClient({ url }: { url: string }): FaucetClient {
   };
 }
 
-/** What a client is told beside the body: how long to wait, the faucet's limits, and where to follow the claim. */
+/** The headers that a client gets: how long to wait, the faucet's limits, and where to follow the claim. */
 function passedHeaders(received: Readonly<Record<string, unknown>>): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const name of ["Retry-After", "RateLimit", "RateLimit-Policy", "Location"]) {

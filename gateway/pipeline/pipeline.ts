@@ -53,7 +53,7 @@ export const answerCalls: Route = (exchange, context) => {
   const { head } = exchange;
   const malformed = checkRequest(head, limits);
   const found = authenticate(exchange, deps);
-  // A key that has to be looked up may be good. The body of a request without one is not kept.
+  // A key that has to be looked up may be good, so its body is kept. That of a request without a key is not.
   if (found instanceof Promise && malformed === undefined && head.apiKey !== undefined) exchange.hold(limits);
   const strangersId = found instanceof Promise ? idOf(exchange, context) : undefined;
   const onKey = (key: FoundKey | Refusal) => {
@@ -143,7 +143,7 @@ function forwardCalls(
     return;
   }
   trace?.charged();
-  // A message of a WebSocket is whole, so that others may follow it; and nobody reads the answer to a notification.
+  // A message of a WebSocket goes out whole, so that others can follow it. Nobody reads the answer to a notification.
   const mayStream = client.mayStream && !isBatch && only?.idText !== undefined;
   const forwarding = {
     answerBudget: deps.answerBudget,
@@ -171,7 +171,7 @@ function forwardCalls(
   forward(calls, forwarding, onOutcomes);
 }
 
-/** The id of a request that is refused before its body was read, where that is there already. */
+/** The id of a request that is refused before its body is read, if that has come with the head. */
 function idOf(exchange: Exchange, { deps }: RequestContext): string {
   const body = exchange.arrivedBody();
   return body === undefined ? "null" : readableId(body, deps.limits);

@@ -4,8 +4,8 @@ import type { CallOutcome } from "./call-outcome.ts";
 export type QaTrace = ReturnType<typeof createQaTrace>;
 
 /**
- * Notes what keys for QA are told in headers: where each answer comes from, and how long it took. Lists (RFC 9651) in the
- * order of the calls; `none` where nothing was asked, as of a call that is refused.
+ * Collects the headers for QA keys: where each answer comes from, and how long it took. They are lists (RFC 9651) in the
+ * order of the calls, with `none` for a call that was sent nowhere, as one that is refused.
  */
 export function createQaTrace({ monotonicMs }: { monotonicMs: () => number }) {
   const sources: Source[] = [];

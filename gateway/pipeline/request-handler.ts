@@ -93,10 +93,10 @@ export function createRequestHandler(deps: PipelineDependencies): RequestHandler
   }
 }
 
-/** What a browser asks before it lets a page ask. */
+/** A browser's preflight, before it lets a page ask. */
 const allowOrigin: Route = (_exchange, { respond }) => respond({ reply: preflightReply });
 
-/** Any other path. A good key is charged, and told of its limit, here too. */
+/** Any other path. A good key is charged here too, and gets the headers of its limit. */
 const findNothing: Route = (exchange, context) => {
   const { deps, respond, fail } = context;
   const refused = checkHttp(exchange.head) ?? notFound(exchange.head);

@@ -1,17 +1,17 @@
 import type { BodyBudget, BodyScope, HeldBody } from "./body-budget.ts";
 import type { BodyLimits, BodyRead } from "./exchange.ts";
 
-/** A body that is not there as a whole: what has come of it, until its end, a limit, or the client's leaving. */
+/** A body that comes in pieces, until its end, until a limit is met, or until the client leaves. */
 export type BodyIntake = {
   push(chunk: ArrayBuffer, isLast: boolean): void;
   /** The whole body, where it has come. */
   whole(): Uint8Array | undefined;
-  /** Whose body it is, and who gets it; `done` is called once. */
+  /** Gives the body to the key's owner; `done` is called once. */
   give(keyId: string, done: (body: BodyRead) => void): void;
-  /** Nobody wants it any more; `done` is not called for it. */
+  /** Drops the body; `done` is not called for it. */
   abandon(): void;
   abort(): void;
-  /** It stands still, and will not come to its end. */
+  /** The body stands still, and will not come to its end. */
   stall(): void;
 };
 

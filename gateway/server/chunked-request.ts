@@ -1,7 +1,7 @@
 export type ChunkedRequest = {
-  /** As the library's, and only one may listen. The end is told when nothing more of the request can be read. */
+  /** As the library's, and only one may listen. `isLast` comes when nothing more of the request can be read. */
   onData: HttpBody["onData"];
-  /** The body stands still before its end; told once, instead of the end. */
+  /** The body stands still before its end. Called once, instead of the end. */
   onStall(listener: () => void): void;
   /** Calls back as soon as the request may be answered; not at all where its connection is gone by then. */
   whenOver(answer: () => void): void;

@@ -21,8 +21,8 @@ type OfAddress = { count: number; strangers: Set<Taken> };
 
 /**
  * Bounds connections: in all, and for each address (IPv6 by /64; a trusted proxy stands for many clients and is counted
- * in all only). A new one takes the place of the oldest over which no good key has come yet, so that who only holds
- * connections open loses them to whoever comes with a key. Where all have proven themselves, the new one is not taken.
+ * in all only). A new one takes the place of the oldest without a good key, so that a client that only holds connections
+ * open loses them to one with a key. If all have had a good key, the new one is refused.
  */
 export function createConnectionSlots({
   settings: { max, perAddressMax },

@@ -16,7 +16,7 @@ const corsHeaders = {
   "Access-Control-Expose-Headers": exposedHeaders,
 };
 
-/** A browser's question whether a request may follow. */
+/** A preflight: a browser asks whether a request may follow. */
 export function isPreflight({ method, origin, requestedMethod }: RequestHead): boolean {
   return method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined;
 }
@@ -34,7 +34,7 @@ export const preflightReply: Reply = {
   body: undefined,
 };
 
-/** The answer to whoever sent an `Origin`. */
+/** The reply to a request with an `Origin`. */
 export function withCors(reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...corsHeaders } };
 }

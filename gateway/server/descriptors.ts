@@ -8,7 +8,7 @@ const reserved = 128;
 const acceptedAtOnceTls = 512;
 /** For what follows a validator's blocks, and asks whether it lives. */
 const besidesLanes = 4;
-/** With fewer nobody is served. */
+/** With fewer the gateway does not start. */
 const connectionsMin = 16;
 
 /** How many descriptors this process may have open; Node.js has raised the limit as far as it may be when it started. */

@@ -1,6 +1,6 @@
 import type { PiecedBody } from "../answer-budget/answer-chunks.ts";
 
-/** What the gateway needs to know of a request's head. Counts tell a header that was sent twice. */
+/** A request's head, as far as the gateway needs it. Counts show a header that was sent twice. */
 export type RequestHead = {
   /** Upper case. */
   method: string;
@@ -32,7 +32,7 @@ export type Reply = {
   body: Uint8Array | string | PiecedBody | StreamedBody | undefined;
   /** Close the connection after the answer. */
   close?: boolean;
-  /** To be called once its body is gone, handed over or dropped: gives back what a long one holds. */
+  /** Has to be called once the body is handed over or dropped: gives back what a long one holds. */
   release?: () => void;
 };
 
@@ -46,7 +46,7 @@ export type StreamedBody = {
   abort(): void;
 };
 
-/** The bytes are good until the callback that gets them returns: whoever needs them longer copies them. */
+/** The bytes are good until the callback that gets them returns. To keep them is to copy them. */
 export type BodyRead =
   | "too large"
   | "too slow"
@@ -57,7 +57,7 @@ export type BodyRead =
   | "aborted"
   | Uint8Array;
 
-/** `isClaim`: a claim of the faucet, not calls; for the words of a refusal. */
+/** `isClaim`: the body is a claim of the faucet, not calls. Refusals are worded by it. */
 export type BodyLimits = {
   bodyBytesMax: number;
   bodyTimeoutMs: number;
@@ -78,7 +78,7 @@ export type Exchange = {
   hold(limits: BodyLimits): void;
   /** Reads the body of the key's owner to its end. At most once. */
   readBody(limits: BodyLimits, keyId: string, done: (body: BodyRead) => void): void;
-  /** A good key came over this connection: it is closed for nobody else's sake any more. */
+  /** A good key came over this connection: it is not closed any more to make room for another. */
   prove(): void;
   /** The other end of the socket. */
   peerAddress(): string;

@@ -11,8 +11,8 @@ export type HttpConnection = {
   /** Gets what comes of a request's body after its first piece. */
   onRest: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
   /**
-   * Its request, until that is answered: is told where the client is gone, and where nobody has answered and the time for
-   * stopping is over. (One function and no more: for two that were set for each request V8 let everything that they refer
+   * Its request, until that is answered. Gets `gone` when the client leaves, and `late` when there is no answer and the time
+   * for stopping is over. (One function and no more: for two that were set for each request V8 let everything that they refer
    * to grow old, at 5 µs a request.)
    */
   request: ((told: "gone" | "late") => void) | undefined;
@@ -34,7 +34,7 @@ export type Arrival = {
   res: HttpResponse;
   head: RequestHead;
   begin(arrival: Arrival, connection: HttpConnection, chunk: ArrayBuffer, isLast: boolean): void;
-  /** What it is told where no piece of its body comes with its head, or the body cannot be read. */
+  /** The reply if no piece of its body comes with its head, or the head cannot be read. */
   refuse(head: RequestHead): Reply;
 };
 
@@ -72,7 +72,7 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
     if (arrival === undefined) return;
     const { res, head, refuse } = arrival;
     arrival = undefined;
-    // Of what has just closed nothing may be written, and it cannot be told whether that is this one.
+    // Nothing may be written to a connection that has closed, and this may be the one.
     if (isClosed) res.close();
     else closeWith(res, refuse(head));
   }

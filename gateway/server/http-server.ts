@@ -65,7 +65,7 @@ export async function startHttpServer({
   port: number;
   tls: TlsFiles | undefined;
   handle: (exchange: Exchange, answer: (reply: Reply) => void) => void;
-  /** What a request is told whose body comes in chunks, none of them with its head. */
+  /** The reply to a request whose body comes in chunks, none of them with its head. */
   refuseBodiless: (head: RequestHead) => Reply;
   upgrade: Upgrade;
   sockets: Pick<Sockets, "stop" | "count">;
@@ -74,9 +74,9 @@ export async function startHttpServer({
   slots: ConnectionSlots;
   budget: BodyBudget;
   clientAddress: ClientAddress;
-  /** What is taken in of a body that nobody wants, before its connection is closed. */
+  /** How much of an unwanted body is read before its connection is closed. */
   droppedBytesMax: number;
-  /** What a request is answered that is not when the time for stopping is over. */
+  /** The reply to a request that is not answered when the time for stopping is over. */
   lateReply: (head: RequestHead) => Reply;
   /** Ends what requests wait for, so that they are answered at once. */
   giveUp: () => void;
@@ -159,14 +159,14 @@ export async function startHttpServer({
       if (!isGone) connection.answered();
       onChange();
     };
-    /** `gone`: the client is; `late`: nobody has answered, and the time for stopping is over. */
+    /** `gone`: the client has left; `late`: there is no answer yet, and the time for stopping is over. */
     const respond = (told: Reply | "gone" | "late") => {
       if (told === "gone") {
         isGone = true;
         body.abort();
         chunked?.abort();
         stream?.abort();
-        // An answer counts as on its way until its last byte is handed to the kernel, or nobody wants it any more.
+        // An answer is in flight until its last byte is with the kernel, or the client has left.
         if (isAnswered) finish();
         return;
       }
@@ -213,7 +213,7 @@ export async function startHttpServer({
     chunked?.begin(chunk, isLast);
   }
 
-  /** A body in chunks, which hears of its pieces from the connection. */
+  /** A body in chunks, which gets its pieces from the connection. */
   function readChunks(res: HttpResponse, connection: HttpConnection) {
     let hear: (chunk: ArrayBuffer, isLast: boolean) => void = () => {};
     const onData = (listener: typeof hear) => {
@@ -275,5 +275,5 @@ export async function startHttpServer({
   };
 }
 
-/** What is kept of the time for stopping to tell those who still wait that they wait in vain. */
+/** The part of the time for stopping in which requests that still wait are refused. */
 const lastWordsMsMax = 300;

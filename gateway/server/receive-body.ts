@@ -5,9 +5,9 @@ import type { ChunkedRequest } from "./chunked-request.ts";
 import type { BodyLimits, Exchange, RequestHead } from "./exchange.ts";
 import type { HttpConnection } from "./http-connections.ts";
 
-/** A request's body: what whoever handles the request sees of it, and what the server has to say about it. */
+/** A request's body: an exchange for the handler, and the events that the server reports. */
 export type ReceivedBody = Exchange & {
-  /** Whoever handles the exchange has returned: the library takes the first piece's memory back. */
+  /** The handler has returned: the library takes the first piece's memory back. */
   handled(): void;
   /** The client is gone. */
   abort(): void;
@@ -62,7 +62,7 @@ export function receiveWhole(
   };
 }
 
-/** A body that comes in pieces, or whose end nobody knows. */
+/** A body that comes in pieces, or without a known end. */
 export function receivePieces(
   received: Received,
   {
@@ -70,7 +70,7 @@ export function receivePieces(
     chunked,
     droppedBytesMax,
   }: {
-    /** The first piece; undefined where `chunked` tells of all of it. */
+    /** The first piece; undefined if `chunked` brings all of them. */
     first: ArrayBuffer | undefined;
     chunked: ChunkedRequest | undefined;
     droppedBytesMax: number;

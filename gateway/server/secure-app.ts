@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { type Certificate, CertificateError, readCertificate, type TlsFiles } from "./certificate.ts";
 import { SSLApp, type TemplatedApp } from "./uws.ts";
 
-/** Adds the routes to an app; `count` is told of connections that open (1) and close (-1). */
+/** Adds the routes to an app; `count` gets 1 for each connection that opens and -1 for each that closes. */
 export type Serve = (app: TemplatedApp, count?: (opened: number) => void) => TemplatedApp;
 
 export type SecureApp = {
@@ -37,7 +37,7 @@ export function createSecureApp({
   logger: Logger;
 }): SecureApp {
   let certificate = readCertificate(files);
-  // It serves nobody, but has to be of the kind of those behind it: a plain one corrupts their memory.
+  // It serves no request, but has to be a TLS app like those behind it: a plain one corrupts their memory.
   const acceptor = createApp();
   const retired = new Set<Served>();
   let current = add();

@@ -22,7 +22,7 @@ type Place = {
 /**
  * Messages up to so many times what is allowed are taken in, to be answered with close code 1009. Of a longer one the
  * library drops the connection without a close frame, as it does with one that breaks RFC 6455 (a reserved bit, a wrong
- * opcode, text that is no UTF-8). A frame without a mask it reads as if it had one, so it comes out as no JSON.
+ * opcode, text that is no UTF-8). A frame without a mask it reads as if it had one, so what comes out is not JSON.
  */
 const oversizeFactor = 16;
 
@@ -66,7 +66,7 @@ export function webSocketRoute({
           connection.request = (told) => {
             if (told === "gone") isGone = true;
           };
-          // Inside the listener for data the library would go on with memory that an upgrade has freed.
+          // Not inside the listener for data: the library would go on with memory that the upgrade has freed.
           setImmediate(() => {
             if (!isGone) answerUpgrade({ res, asked, connection, context, upgrade, readers, opened });
           });
@@ -158,9 +158,9 @@ function answerUpgrade({
   });
 
   /**
-   * Not corked: where the upgrade comes later than its request, the library's `cork` looks at memory that the upgrade has
-   * freed, and closes the socket without a word where a certain bit there has been written since (uWebSockets pull request
-   * 1929). So the answer goes out in several small pieces. The session is opened after it all the same.
+   * Not corked: when the upgrade comes later than its request, the library's `cork` reads memory that the upgrade has freed,
+   * and may close the socket without a word (uWebSockets pull request 1929). So the answer goes out in several small pieces,
+   * and the library warns on stderr (DECISIONS.md says why that stays). The session opens after the upgrade all the same.
    */
   function finishUpgrade({ admission, subprotocol }: Admitted): void {
     const place: Place = { session: undefined, wire: undefined, isClosed: false, connection };

@@ -18,7 +18,7 @@ export function writePieces({
   body: PiecedBody;
   /** The connection ends with the answer. */
   close: boolean;
-  /** Is told of a client that does not take all at once. */
+  /** Watches a client that does not take all at once. */
   watch: (reading: Reading) => void;
   finish: () => void;
 }): void {

@@ -20,7 +20,7 @@ export function writeReply({
   close: boolean;
   /** RFC 9110 section 9.3.2: the head of the answer alone. */
   isHead: boolean;
-  /** Is told of a client that does not take a long answer at once. */
+  /** Watches a client that does not take a long answer at once. */
   watch: (reading: Reading) => void;
   finish: () => void;
 }): void {

@@ -4,23 +4,23 @@ import type { MethodTable } from "../methods/method-table.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /**
- * Asks the validators a question of our own, by the method table's rule for it. Undefined where none answered, or with
- * an error: what is asked so is never wrong. Never rejects.
+ * Sends the validators a call of the gateway's own, by the method table's rule. Undefined if none answers, or answers with
+ * an error: such a call is never wrong. Never rejects.
  */
 export type AskChain = (
   method: string,
   params: readonly unknown[],
-  about?: AskedFor,
+  about?: AskChainOptions,
 ) => Promise<{ result: unknown } | undefined>;
 
-export type AskedFor = {
-  /** For which key: what is asked for nobody in particular counts as the gateway's own. */
+export type AskChainOptions = {
+  /** The key on whose account it is; the gateway's own by default. */
   keyId?: string;
   /** How many blocks a filter spans. */
   blocks?: bigint;
 };
 
-/** Whose questions are that nobody in particular asked: they wait in a queue of their own. */
+/** The account of the gateway's own calls. They wait in a queue of their own. */
 const own = "gateway";
 
 /** @throws Error at once for a method that is not in the table. */

@@ -6,7 +6,7 @@ import type { AskChain } from "./ask-chain.ts";
 export type BlockLogs = {
   /** The logs of this block are wanted. Blocks are delivered in the order in which they were added. */
   add(head: NewHead): void;
-  /** Forgets what is under way. */
+  /** Drops all blocks that wait. */
   clear(): void;
 };
 
@@ -14,8 +14,8 @@ const retryMinMs = 50;
 const retryMaxMs = 1000;
 
 /**
- * Asks for the logs of one block after the other, once each, whoever wants them; asks again until they are there. Where
- * more than `blocksBehindMax` blocks wait, all are dropped and `onBehind` says so.
+ * Gets the logs of one block after the other, once for all subscribers, and tries until they are there. If more than
+ * `blocksBehindMax` blocks wait, all are dropped and `onBehind` is called.
  */
 export function createBlockLogs({
   askChain,
@@ -25,7 +25,7 @@ export function createBlockLogs({
 }: {
   askChain: AskChain;
   blocksBehindMax: number;
-  /** What is left of it has to be dropped once `isOver`. */
+  /** Has to drop the rest once `isOver`. */
   deliver: (head: NewHead, logs: readonly Log[], isOver: () => boolean) => Promise<void>;
   onBehind: () => void;
 }): BlockLogs {
@@ -37,7 +37,7 @@ export function createBlockLogs({
     let retryMs = retryMinMs;
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
       const logs = await ask(head);
-      // Dropped meanwhile.
+      // It was dropped meanwhile.
       if (waiting[0] !== head) continue;
       if (logs === undefined) {
         await sleep(retryMs, undefined, { ref: false });

@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
-/** What subscriptions of logs may hold. A value is an address or a topic; one that names none counts as one value. */
+/** Bounds of log subscriptions. A value is an address or a topic; a subscription without any counts as one value. */
 export type LogBudgetSettings = {
   logSubscriptionsPerKeyMax: number;
   logValuesPerKeyMax: number;
@@ -8,7 +8,7 @@ export type LogBudgetSettings = {
   logValuesMax: number;
 };
 
-/** Counts subscriptions of logs and what they name, by key and in all. */
+/** Counts log subscriptions and their values, by key and in all. */
 export function createLogBudget({
   logSubscriptionsPerKeyMax,
   logValuesPerKeyMax,
@@ -20,7 +20,7 @@ export function createLogBudget({
   return {
     values: () => valuesInAll,
 
-    /** Undefined where it was taken. */
+    /** Undefined if there was room. */
     take(keyId: string, values: number): Refusal | undefined {
       const key = keys.get(keyId) ?? { subscriptions: 0, values: 0 };
       if (key.subscriptions >= logSubscriptionsPerKeyMax) {

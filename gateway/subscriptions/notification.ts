@@ -10,7 +10,7 @@ export const subscriptionIdChars = 34;
 const beforeId = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"';
 
 /**
- * Writes a notification once; for each subscriber only its id is put into those bytes. What sends them copies them before
+ * Writes a notification once, and for each subscriber only puts its id into those bytes. The sender has to copy them before
  * it returns (uWebSockets.js does).
  */
 export function createNotification(resultText: string): Notification {

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { type LogCriteria, readLogCriteria } from "../logs/log-criteria.ts";
 
-/** What a subscriber wants to be told. */
+/** What a client subscribes to. */
 export type SubscriptionRequest =
   | { kind: "newHeads" | "syncing" }
   | { kind: "newPendingTransactions"; whole: boolean }
@@ -9,7 +9,7 @@ export type SubscriptionRequest =
 
 export const subscriptionKinds = ["newHeads", "logs", "newPendingTransactions", "syncing"] as const;
 
-/** Reads the parameters of `eth_subscribe`. What a kind does not know is refused: it would be taken for granted. */
+/** Reads the parameters of `eth_subscribe`. Unknown ones are refused: the client would rely on them. */
 export function readSubscriptionRequest(params: readonly unknown[]): SubscriptionRequest | Refusal {
   const [kind, option = null, ...more] = params;
   if (more.length > 0) return refusal("invalid_params", "eth_subscribe takes at most two parameters");
@@ -31,7 +31,7 @@ export function readSubscriptionRequest(params: readonly unknown[]): Subscriptio
   }
 }
 
-/** `fromBlock` and the like are ignored, as validators do: a subscription tells what comes. */
+/** Ignores `fromBlock` and the like, as validators do: a subscription is about blocks to come. */
 function readLogsRequest(option: unknown): SubscriptionRequest | Refusal {
   if (typeof option !== "object" || Array.isArray(option)) {
     return refusal(

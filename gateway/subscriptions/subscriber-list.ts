@@ -10,10 +10,10 @@ export type Subscriber = {
   cork(write: () => void): void;
   /** Copies the message before it returns. The subscriber may be gone from the list then. */
   send(message: Uint8Array): void;
-  end(ending: EndReason): void;
+  end(reason: EndReason): void;
 };
 
-/** `after`: it is told of later blocks than this one; undefined until its maker knows of it. */
+/** `after`: it gets notifications of later blocks only; undefined until its subscriber has its id. */
 export type Subscription = {
   id: string;
   keyId: string;
@@ -64,38 +64,39 @@ export function createSubscriberList({
       for (const subscription of [...(subscribers.get(subscriber)?.values() ?? [])]) remove(subscription);
     },
 
-    /** Sends each started subscription what `newsFor` gives for it; what one subscriber is told goes out together. */
-    tell(newsFor: (request: SubscriptionRequest, after: bigint) => readonly Notification[]): void {
+    /** Sends each started subscription what `notificationsFor` gives for it. Those of one subscriber go out together. */
+    notify(notificationsFor: (request: SubscriptionRequest, after: bigint) => readonly Notification[]): void {
       for (const [subscriber, subscriptions] of subscribers) {
-        const told: { id: string; news: readonly Notification[] }[] = [];
+        const due: { id: string; notifications: readonly Notification[] }[] = [];
         for (const { id, request, after } of subscriptions.values()) {
-          const news = after === undefined ? [] : newsFor(request, after);
-          if (news.length > 0) told.push({ id, news });
+          const notifications = after === undefined ? [] : notificationsFor(request, after);
+          if (notifications.length > 0) due.push({ id, notifications });
         }
-        if (told.length === 0) continue;
+        if (due.length === 0) continue;
         subscriber.cork(() => {
-          for (const { id, news } of told) for (const one of news) subscriber.send(one.messageFor(id));
+          for (const { id, notifications } of due)
+            for (const one of notifications) subscriber.send(one.messageFor(id));
         });
-        for (const { news } of told) notificationsSent += news.length;
+        for (const { notifications } of due) notificationsSent += notifications.length;
       }
     },
 
-    /** Sends subscriptions what is theirs; those of one subscriber go out together. Those that have left get nothing. */
-    send(news: ReadonlyMap<Subscription, readonly Notification[]>): void {
+    /** Sends each subscription its notifications. Those of one subscriber go out together; one that has left gets none. */
+    send(due: ReadonlyMap<Subscription, readonly Notification[]>): void {
       const bySubscriber = new Map<Subscriber, [Subscription, readonly Notification[]][]>();
-      for (const [subscription, told] of news) {
+      for (const [subscription, notifications] of due) {
         const { subscriber, id } = subscription;
         if (subscribers.get(subscriber)?.get(id) !== subscription) continue;
         const ofSubscriber = bySubscriber.get(subscriber);
-        if (ofSubscriber === undefined) bySubscriber.set(subscriber, [[subscription, told]]);
-        else ofSubscriber.push([subscription, told]);
+        if (ofSubscriber === undefined) bySubscriber.set(subscriber, [[subscription, notifications]]);
+        else ofSubscriber.push([subscription, notifications]);
       }
       for (const [subscriber, ofSubscriber] of bySubscriber) {
         subscriber.cork(() => {
-          for (const [{ id }, told] of ofSubscriber)
-            for (const one of told) subscriber.send(one.messageFor(id));
+          for (const [{ id }, notifications] of ofSubscriber)
+            for (const one of notifications) subscriber.send(one.messageFor(id));
         });
-        for (const [, told] of ofSubscriber) notificationsSent += told.length;
+        for (const [, notifications] of ofSubscriber) notificationsSent += notifications.length;
       }
     },
 
@@ -103,10 +104,10 @@ export function createSubscriberList({
       return [...subscribers.values()].some((subscriptions) => [...subscriptions.values()].some(test));
     },
 
-    /** Ends every subscriber with a subscription that the test concerns. */
-    end(ending: EndReason, concerns: (subscription: Subscription) => boolean): void {
+    /** Ends every subscriber with a subscription that passes the test. */
+    end(reason: EndReason, concerns: (subscription: Subscription) => boolean): void {
       for (const [subscriber, subscriptions] of [...subscribers]) {
-        if ([...subscriptions.values()].some(concerns)) subscriber.end(ending);
+        if ([...subscriptions.values()].some(concerns)) subscriber.end(reason);
       }
     },
   };

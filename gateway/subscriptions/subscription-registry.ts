@@ -16,7 +16,7 @@ import { readSubscriptionRequest, type SubscriptionRequest } from "./read-subscr
 import { createSubscriberList, type Subscriber, type Subscription } from "./subscriber-list.ts";
 
 export type SubscriptionRegistry = {
-  /** Makes a subscription. It is told nothing before `start`: its maker must have its id first. */
+  /** Makes a subscription. It gets no notification before `start`: its client must have its id first. */
   subscribe(subscriber: Subscriber, params: readonly unknown[], keyId: string): Subscription | Refusal;
   start(subscription: Subscription): void;
   /** False where this subscriber has no such subscription. */
@@ -30,22 +30,22 @@ export type SubscriptionRegistry = {
   stop(): void;
 };
 
-/** Told in README and in the reason of the ending. */
+/** Named in the README and in the reason of the close code. */
 const blocksBehindMax = 128;
 
 /**
- * What is done for logs in one turn of the event loop, so that a block with many, or many who listen, holds nobody up:
- * looking at a subscription counts as one, telling it as `tellingWork`. About 2 ms.
+ * How much work for logs one turn of the event loop does, so that a block with many logs or subscribers holds nothing up.
+ * To look at a subscription counts as one, to notify it as `notifyWork`. About 2 ms.
  */
 const workPerTurn = 2000;
-const tellingWork = 20;
+const notifyWork = 20;
 
 /**
- * Who is told what of each new block, driven by the announced heads: a subscriber sees each block and each log that it
- * wants exactly once and in order, whichever validators fail. Where that cannot be kept (too many blocks were left out,
- * another chain began) its socket is closed with a reason, so that it knows.
+ * Notifies subscribers of each announced head: a subscriber gets each block and each log that it wants exactly once and in
+ * order, whichever validators fail. When that cannot be kept (too many blocks were missed, another chain began) its socket
+ * is closed with a reason.
  *
- * A block costs one question for its logs at most, and one text for each thing that is told, however many listen.
+ * A block costs at most one request for its logs, and one text for each block or log, however many subscribe.
  */
 export function createSubscriptionRegistry({
   upstream,
@@ -74,63 +74,65 @@ export function createSubscriptionRegistry({
   const blockLogs = createBlockLogs({
     askChain,
     blocksBehindMax,
-    deliver: tellLogs,
+    deliver: notifyLogs,
     onBehind: () => endBehind(["logs"]),
   });
-  const stopListening = [upstream.onHead(tellHead), upstream.onEpoch(endAll)];
+  const stopListening = [upstream.onHead(notifyHead), upstream.onEpoch(endAll)];
 
-  function tellHead(head: NewHead): void {
+  function notifyHead(head: NewHead): void {
     lastNumber = head.number;
     if (head.skipped > 0n) {
       blockLogs.clear();
       endBehind(["newHeads", "logs"]);
     }
     if (list.count("newHeads") > 0) {
-      const news = [createNotification(JSON.stringify(head.block))];
-      list.tell((request) => (request.kind === "newHeads" ? news : []));
+      const notifications = [createNotification(JSON.stringify(head.block))];
+      list.notify((request) => (request.kind === "newHeads" ? notifications : []));
     }
     if (list.count("logs") === 0) return;
     if (index.mayMatch(readBloom(head.block["logsBloom"]))) blockLogs.add(head);
   }
 
-  async function tellLogs({ number }: NewHead, logs: readonly Log[], isOver: () => boolean): Promise<void> {
-    let news = new Map<Subscription, Notification[]>();
+  async function notifyLogs({ number }: NewHead, logs: readonly Log[], isOver: () => boolean): Promise<void> {
+    let due = new Map<Subscription, Notification[]>();
     let work = 0;
     for (const log of logs) {
       let notification: Notification | undefined;
       const looked = index.find(log, (subscription) => {
         if (subscription.after === undefined || subscription.after >= number) return;
         notification ??= createNotification(JSON.stringify(log.written));
-        const told = news.get(subscription);
-        if (told === undefined) news.set(subscription, [notification]);
-        else told.push(notification);
-        work += tellingWork;
+        const notifications = due.get(subscription);
+        if (notifications === undefined) due.set(subscription, [notification]);
+        else notifications.push(notification);
+        work += notifyWork;
       });
       work += looked + 1;
       if (work < workPerTurn) continue;
-      list.send(news);
-      news = new Map();
+      list.send(due);
+      due = new Map();
       work = 0;
       await nextTurn();
       if (isOver()) return;
     }
-    list.send(news);
+    list.send(due);
   }
 
-  async function tellPending(hashes: readonly string[]): Promise<void> {
-    const news = hashes.map((hash) => createNotification(`"${hash}"`));
-    list.tell((request) => (request.kind === "newPendingTransactions" && !request.whole ? news : []));
+  async function notifyPending(hashes: readonly string[]): Promise<void> {
+    const notifications = hashes.map((hash) => createNotification(`"${hash}"`));
+    list.notify((request) =>
+      request.kind === "newPendingTransactions" && !request.whole ? notifications : [],
+    );
     if (!list.some(({ request }) => request.kind === "newPendingTransactions" && request.whole)) return;
     // Besu's own subscription does not offer them: they are fetched by hash, once for everybody.
     const answers = await Promise.all(hashes.map((hash) => askChain("eth_getTransactionByHash", [hash])));
     const whole = answers
       .filter((answer) => answer !== undefined && answer.result !== null)
       .map((answer) => createNotification(JSON.stringify(answer?.result)));
-    list.tell((request) => (request.kind === "newPendingTransactions" && request.whole ? whole : []));
+    list.notify((request) => (request.kind === "newPendingTransactions" && request.whole ? whole : []));
   }
 
   function followPending(): void {
-    if (list.count("newPendingTransactions") > 0) stopFollowing ??= pending.follow(tellPending);
+    if (list.count("newPendingTransactions") > 0) stopFollowing ??= pending.follow(notifyPending);
     else {
       stopFollowing?.();
       stopFollowing = undefined;
@@ -188,12 +190,12 @@ export function createSubscriptionRegistry({
   };
 }
 
-/** One that names nothing is told of every log. */
+/** Criteria without any value match every log. */
 function valuesOf({ criteria }: SubscriptionRequest & { kind: "logs" }): number {
   return Math.max(1, countValues(criteria));
 }
 
-/** Drawn, so that nobody can name another's. */
+/** Random, so that no client can guess another's. */
 function newId(): string {
   return `0x${randomBytes((subscriptionIdChars - 2) / 2).toString("hex")}`;
 }

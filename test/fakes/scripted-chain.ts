@@ -3,42 +3,42 @@ import { keccak256 } from "ethers";
 import type { AskChain } from "../../gateway/subscriptions/ask-chain.ts";
 import type { NewHead } from "../../gateway/upstream/head/publish-heads.ts";
 
-export type ToldLog = { address: string; topics: string[] };
-export type ToldChain = ReturnType<typeof createToldChain>;
+export type ScriptedLog = { address: string; topics: string[] };
+export type ScriptedChain = ReturnType<typeof createScriptedChain>;
 
-/** A chain that is told by hand, for what is driven by heads: without sockets or validators. */
-export function createToldChain() {
-  let blocks: { news: NewHead; logs: Record<string, unknown>[] }[] = [];
+/** A chain that a test scripts, without sockets or validators. */
+export function createScriptedChain() {
+  let blocks: { newHead: NewHead; logs: Record<string, unknown>[] }[] = [];
   let epoch = 1;
 
-  function add(logs: readonly ToldLog[] = [], seed = ""): NewHead {
+  function add(logs: readonly ScriptedLog[] = [], seed = ""): NewHead {
     const number = blocks.length;
     const hash = hashOf(`${epoch} ${number} ${seed}`);
-    const parentHash = blocks.at(-1)?.news.hash ?? `0x${"0".repeat(64)}`;
+    const parentHash = blocks.at(-1)?.newHead.hash ?? `0x${"0".repeat(64)}`;
     const numberHex = `0x${number.toString(16)}`;
     const block = { number: numberHex, hash, parentHash, logsBloom: bloomOf(logs) };
-    const news = { number: BigInt(number), hash, parentHash, block, numberHex, epoch, skipped: 0n };
+    const newHead = { number: BigInt(number), hash, parentHash, block, numberHex, epoch, skipped: 0n };
     const written = logs.map((log, index) => ({
       logIndex: `0x${index.toString(16)}`,
       blockNumber: numberHex,
       blockHash: hash,
       ...log,
     }));
-    blocks.push({ news, logs: written });
-    return news;
+    blocks.push({ newHead, logs: written });
+    return newHead;
   }
 
   /** What a validator with the whole chain answers. */
   const ask: AskChain = async (method, [param]) => {
-    if (method === "eth_getBlockByNumber") return { result: blocks[Number(param)]?.news.block ?? null };
+    if (method === "eth_getBlockByNumber") return { result: blocks[Number(param)]?.newHead.block ?? null };
     if (method !== "eth_getLogs") return undefined;
     const { blockHash, fromBlock, toBlock, address, topics }: Readonly<Record<string, unknown>> = {
       ...Object(param),
     };
-    const found = blocks.filter(({ news }) =>
+    const found = blocks.filter(({ newHead }) =>
       blockHash === undefined
-        ? news.number >= BigInt(String(fromBlock)) && news.number <= BigInt(String(toBlock))
-        : news.hash === blockHash,
+        ? newHead.number >= BigInt(String(fromBlock)) && newHead.number <= BigInt(String(toBlock))
+        : newHead.hash === blockHash,
     );
     const logs = found.flatMap((block) => block.logs);
     return { result: logs.filter((log) => isAsked(log, { address, topics })) };
@@ -47,8 +47,8 @@ export function createToldChain() {
   return {
     add,
     ask,
-    all: () => blocks.map(({ news }) => news),
-    hashes: () => blocks.map(({ news }) => news.hash),
+    all: () => blocks.map(({ newHead }) => newHead),
+    hashes: () => blocks.map(({ newHead }) => newHead.hash),
     /** Takes off all blocks above this number; those that follow differ. */
     revert(number: number): void {
       blocks = blocks.slice(0, number + 1);
@@ -57,8 +57,8 @@ export function createToldChain() {
   };
 }
 
-/** Listeners as the head has them, told by hand. */
-export function createNewsDesk() {
+/** Announces heads as the head tracker does, when a test says so. */
+export function createHeadFeed() {
   const onHead = new Set<(head: NewHead) => void>();
   const onEpoch = new Set<(reason: string) => void>();
   let head: NewHead | undefined;
@@ -69,9 +69,9 @@ export function createNewsDesk() {
       headNumber: () => head?.number,
       ask: async () => "unavailable" as const,
     },
-    tell(news: NewHead): void {
-      head = news;
-      for (const listener of onHead) listener(news);
+    tell(newHead: NewHead): void {
+      head = newHead;
+      for (const listener of onHead) listener(newHead);
     },
     beginEpoch(): void {
       head = undefined;
@@ -109,7 +109,7 @@ function isAsked(
 }
 
 /** Written out again after the Yellow Paper, so that it is not the gateway's own reading. */
-function bloomOf(logs: readonly ToldLog[]): string {
+function bloomOf(logs: readonly ScriptedLog[]): string {
   let bloom = 0n;
   for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
     const digest = BigInt(keccak256(value));

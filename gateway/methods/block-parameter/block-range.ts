@@ -6,11 +6,11 @@ import type { MethodRule } from "../method-table.ts";
 
 /**
  * Holds a filter object (`eth_getLogs`, `trace_filter`) to the number of blocks that the key may ask for at once, and
- * puts the head's number where one of its ends means the latest block. `about` is its last block, `rule` is there where the
- * call travels by another: many blocks are searched in the slow lane, so that they hold up nothing that is quick.
+ * puts the head's number where one of its ends means the latest block. `about` is its last block. `rule` is set if another
+ * rule applies: a search of many blocks takes the slow lane, so that it holds up no quick call.
  *
- * What was checked is what is forwarded: the parameters are written anew from the parsed value, so that a member that
- * was sent twice cannot mean one thing here and another to the validator.
+ * The validator gets what was checked here: the parameters are written anew from the parsed value, so that a member that
+ * was sent twice cannot mean one thing here and another there.
  */
 export function checkBlockRange({
   rule,
@@ -77,7 +77,7 @@ export function travelsAs(rule: MethodRule, blocks: bigint): MethodRule {
   return rule.wide !== undefined && blocks > rule.wide.aboveBlocks ? rule.wide.rule : rule;
 }
 
-/** Addresses and topics that it names, those that are none counted too. */
+/** How many addresses and topics it names, invalid ones included. */
 function countNamed({ address, topics, fromAddress, toAddress }: Readonly<Record<string, unknown>>): number {
   const places = Array.isArray(topics) ? topics : [];
   let count = 0;

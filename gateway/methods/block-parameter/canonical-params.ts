@@ -10,12 +10,12 @@ const unusual = /[\t\n\r \\A-F]/;
 const token = /"(?:[^"\\]|\\.)*"(?:[\t\n\r ]*:)?|[\t\n\r ]+/g;
 
 /**
- * One text for parameters that mean the same: without blanks, without escapes that need not be, hex in lower case. What
- * comes out is also what a validator is asked, so two questions with one text are one question, whatever was sent.
+ * One text for parameters that mean the same: without blanks and needless escapes, with hex in lower case. A validator gets
+ * this text too, so two calls with one text are the same call, whatever was sent.
  *
- * Hex is a value from "0x" to its end that has hexadecimal digits only: no method of Ethereum tells its case apart
+ * Hex is a value from "0x" to its end that has hexadecimal digits only: no method of Ethereum depends on its case
  * (the checksum of EIP-55 is for people). Names of members stay, and so does their order: sorting them would need a
- * parsed value, and a client writes the same question in the same order each time.
+ * parsed value, and a client writes them in the same order each time.
  */
 export function canonicalParams(text: ByteText): ByteText {
   if (text.length > charsMax || !unusual.test(text)) return text;

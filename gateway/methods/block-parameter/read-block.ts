@@ -1,8 +1,8 @@
 import type { ByteText } from "../../json-rpc/answer.ts";
 
 /**
- * What a block parameter names: a number; "latest", which `safe` and `finalized` mean too where blocks are final at
- * once, and `null`, which stands for none; "pending"; a hash; or nothing that we can tell.
+ * What a block parameter names: a number; "latest", which also `null` means, and `safe` and `finalized` where blocks are
+ * final at once; "pending"; a hash; or something that we cannot read.
  */
 export type NamedBlock = number | "latest" | "missing" | "pending" | "hash" | "unreadable";
 

@@ -51,11 +51,11 @@ export function answer({
     text += responseText(idText, outcome);
     const isOurs = isRefusal(outcome);
     isAscii &&= isAsciiId(idText) && (isOurs || outcome.isAscii);
-    // When to come back with what was refused of a batch; the limit's own time is the longer one.
+    // Retry-After of a call that was refused in a batch; that of the key's limit is the longer one.
     if (isOurs && outcome.headers !== undefined) all = { ...outcome.headers, ...all };
   }
   if (text === "") {
-    // Notifications have no answers, but one that nobody carried out must not look as if it had been.
+    // Notifications have no answers, but one that failed must not look as if it had been carried out.
     return refused !== undefined
       ? answerRefusal({ ...refused, headers: all }, "null")
       : { status: 204, headers: all, body: undefined };
@@ -90,8 +90,8 @@ function piecedBody(isBatch: boolean, calls: readonly Call[], outcomes: readonly
 }
 
 /**
- * What shows as the status of the whole answer, for load balancers and clients that look no further: that no validator
- * answered any call, or what a refusal of the only one says.
+ * The refusal whose HTTP status is that of the whole answer, for load balancers and clients that look no further: no
+ * validator answered any call, or the only call was refused with headers.
  */
 function refusalOfAll(isBatch: boolean, outcomes: readonly CallOutcome[]): Refusal | undefined {
   const [first] = outcomes;
@@ -127,7 +127,7 @@ export function answerRefusal(refused: Refusal, idText: string): Reply {
   };
 }
 
-/** The same as a problem document (RFC 9457), where nothing says that the request was meant to be JSON-RPC. */
+/** The same as a problem document (RFC 9457), for a request that does not look like JSON-RPC. */
 export function answerProblem(refused: Refusal, requestId: string): Reply {
   const problem = problemDocument({ condition: refused.refused, detail: refused.message, requestId });
   const { Connection: connection, ...headers } = refused.headers ?? {};

@@ -7,9 +7,9 @@ import type { About, Call, CallToForward } from "../../methods/call.ts";
 import type { AnnouncedHead } from "../../upstream/upstream.ts";
 
 /**
- * When it is asked for: `latest`, `safe`, `finalized` and a missing parameter that means them become the number of
+ * Which block it is asked of: `latest`, `safe`, `finalized` and a missing parameter that means them become the number of
  * `head`, one for all calls of a body. So a client's reads never go back, whichever validator answers, and within one
- * block the same question has one answer. Without a head everything stays as it was sent.
+ * block the same call has one answer. Without a head everything stays as it was sent.
  *
  * A filter over more blocks than the key may ask for at once is refused here, where its ends are known.
  */

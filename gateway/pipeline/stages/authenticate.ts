@@ -20,7 +20,7 @@ export type AuthenticateDependencies = {
 };
 
 /**
- * Who asks: the header `X-API-Key` to the key's record, at once where it is in memory.
+ * Whose request it is: the header `X-API-Key` to the key's record, at once if that is in memory.
  *
  * Requests without a good key are counted by client address and refused beyond the limit, after the look-up: a key
  * that is known is never refused for what others behind the same address do.
@@ -43,7 +43,7 @@ async function countFailure(
   { failures, clientAddress, keys }: AuthenticateDependencies,
 ): Promise<Refusal> {
   if (refused.refused === "upstream_unavailable" || refused.refused === "rate_limited") return refused;
-  // While keys are lost nobody can be told from a stranger.
+  // While keys are lost a good key looks like an unknown one.
   if (keys.loss() !== undefined) return refused;
   const address = clientAddress.of({ peer: peerAddress(), forwardedFor: head.forwardedFor });
   const blockedMs = failures.blockedForMs(address);
@@ -72,7 +72,7 @@ function findKey(
   const hash = hashApiKey(apiKey);
   const remembered = deps.keys.known(hash);
   if (remembered !== undefined) return checkKey(remembered, deps, 0);
-  // What is in memory is good: the checksum is for the others, to spare Redis the question.
+  // A key in memory is good. The checksum of any other is looked at first, which spares Redis a look-up.
   if (checkApiKey(apiKey) === "mistyped") {
     return unauthorized(
       "api_key_invalid",
@@ -86,8 +86,8 @@ function findKey(
 type KeyDependencies = Pick<AuthenticateDependencies, "profile" | "keys" | "monotonicMs">;
 
 /**
- * The same for a key that opened a WebSocket before: what it may now, as for each request. `blockedMs`: for how long the
- * address is refused for bad keys; what it sends is looked up at a small rate then, unless there is such a key.
+ * The same by the key's hash, as for a key that opened a WebSocket before. `blockedMs`: for how long the address is refused
+ * for bad keys; its unknown keys are looked up at a small rate then.
  */
 export function findByHash(
   hash: string,

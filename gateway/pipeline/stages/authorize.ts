@@ -5,8 +5,8 @@ import type { Call } from "../../methods/call.ts";
 import type { MethodTable } from "../../methods/method-table.ts";
 
 /**
- * What may be asked: each call against the method table and the key's permissions. A call that may not pass is
- * answered by itself; the others of its batch go on.
+ * What may be called: each call against the method table and the key's permissions. A call that may not pass is
+ * refused by itself; the others of its batch go on.
  */
 export function authorize(
   scanned: ScannedCall,

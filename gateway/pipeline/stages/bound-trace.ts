@@ -2,7 +2,7 @@ import type { Call } from "../../methods/call.ts";
 import { readTrace } from "../../traces/read-trace.ts";
 import type { TraceSettings } from "../../traces/trace-settings.ts";
 
-/** Holds what a trace brings along to its bounds, and writes its parameters anew. Other calls pass as they are. */
+/** Holds a trace's parameters to their bounds, and writes them anew. Other calls pass as they are. */
 export function boundTrace(call: Call, { bounds }: { bounds: TraceSettings }): Call {
   if (call.kind === "refused" || call.rule.trace === undefined) return call;
   const { idText, rule, paramsText } = call;

@@ -14,13 +14,13 @@ export type Charged = {
   isDegraded: boolean;
 };
 
-/** What a call costs that is refused before it reaches a validator: answering is work too, and so is reading. */
+/** The cost of a call that is refused before it reaches a validator: to answer it is work too, and so is to read it. */
 const refusedCost = 1;
 const refusedBytesPerPoint = 32_768;
 
 /**
- * What it costs: charges every call of a body to its key, in order, before any is forwarded. A call past the budget
- * becomes a refusal of its own; the others go on. At once where points are held.
+ * Charges every call of a body to its key, in order, before any is forwarded. A call beyond the budget becomes a refusal of
+ * its own; the others go on. The result is there at once while the key has points in this process.
  */
 export function charge(
   calls: readonly Call[],
@@ -43,8 +43,8 @@ export function charge(
 }
 
 /**
- * A request that is refused as a whole, but with a good key, costs as a call does: gives the refusal with the headers that
- * every answer to a key carries, or that of the key's limit.
+ * A request with a good key that is refused as a whole costs as a call does. Returns the refusal with the headers that every
+ * answer to a key has, or the refusal for the key's limit.
  */
 export function chargeRefusal(
   refused: Refusal,

@@ -6,8 +6,8 @@ import { rawTransactionHex } from "../../upstream/pool/raw-transaction.ts";
 const blobType = "03";
 
 /**
- * Which transactions are taken at all: as long as other nodes take them, and none with blobs. What else may be wrong with
- * one a validator says in its own words.
+ * Which transactions are forwarded: those that are no longer than other nodes accept, and without blobs. A validator finds
+ * whatever else is wrong with one, and says so in its own words.
  */
 export function checkTransaction(call: Call, { bytesMax }: { bytesMax: number }): Call {
   if (call.kind === "refused" || call.rule.name !== "eth_sendRawTransaction") return call;

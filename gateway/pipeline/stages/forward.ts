@@ -14,22 +14,24 @@ import type { CheckTraceGas } from "../trace-gas.ts";
 type ForwardDependencies = {
   answerBudget: Pick<AnswerBudget, "open">;
   cache: Pick<Cache, "submit">;
-  /** Waits until a number above the head is announced, for a moment. */
+  /** Waits a moment until a number above the head is announced. */
   reach: (number: number) => Promise<void>;
   options: CacheOptions;
   deadly: Pick<DeadlyCalls, "has" | "note">;
   checkTraceGas: CheckTraceGas;
   /** Why no validator can be asked; undefined where one can. */
   whyNoneCounts: () => string | undefined;
-  /** For methods that no validator answers. */
+  /** Answers the methods that no validator answers. */
   answerOurselves: (call: OwnCall) => Promise<Answer | Refusal>;
   trace: Pick<QaTrace, "note"> | undefined;
 };
 
 /**
- * Carries out each call that may pass, all of a batch at once: from memory, or by a validator. `done` gets the outcomes
- * in the calls' order when all are there; before this returns where memory had them. Where they are long it also gets what
- * they hold of the budgets, and has to release it; one that no longer fits is refused by itself.
+ * Carries out each call that may pass, all of a batch at once. `done` gets the outcomes in the calls' order when all are
+ * there, which is before this returns if all are cached. Long answers are counted: `done` also gets what they hold of the
+ * budgets, and has to release it. An answer that finds no room is refused by itself.
+ *
+ * The first step for each call is `carryOut` below.
  */
 export function forward(
   calls: readonly Call[],
@@ -46,7 +48,7 @@ export function forward(
       else if (isRefusal(asked) || "start" in asked) outcomes[index] = asked;
       else {
         const { length } = asked.afterId;
-        // Nearly all answers of a body together are short: for them this is all.
+        // The answers to nearly all bodies are short: for them this is all.
         bytes += length;
         if (bytes <= uncountedBytesMax) outcomes[index] = asked;
         else {
@@ -75,7 +77,7 @@ function notAnswered(why: Unanswered, call: Call, deps: ForwardDependencies): Re
     const isUnknown = why === "unavailable" && call.kind === "forward" && !call.rule.mayAskAgain;
     return isUnknown ? outcomeUnknown : whyNobodyAnswered(deps);
   }
-  // A trace is noted before its place is given back (run-traces.ts).
+  // Traces are noted in run-traces.ts, before their place is given back.
   const isNew = why === "lost" && call.rule.trace === undefined && !deadly.has(call);
   if (isNew) void deadly.note(call, { keyId: options.group, reason: why });
   return whyNotAnswered[why];

@@ -7,8 +7,8 @@ import type { ScannedCall } from "../../json-rpc/scan-result.ts";
 export type ParsedRequest = { isBatch: boolean; calls: readonly ScannedCall[] };
 
 /**
- * What is asked: the body's bytes to JSON-RPC calls (JSON-RPC 2.0 sections 4 and 6). A single call that is no request
- * object refuses the request; inside a batch it is that item's own error.
+ * The body's bytes to JSON-RPC calls (JSON-RPC 2.0 sections 4 and 6). A single call that is not a request object refuses
+ * the request; in a batch it is that item's own error.
  */
 export function parse(
   body: Uint8Array,

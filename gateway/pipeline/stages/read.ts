@@ -2,8 +2,7 @@ import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { BodyLimits, BodyRead, Exchange, RequestHead } from "../../server/exchange.ts";
 
 /**
- * Reads the body of a request whose head is good and whose key is known, to its end; nothing is done with a body that was
- * cut short. `"aborted"`: the client is gone, nobody waits for an answer. The bytes are good until `done` returns.
+ * Reads the body of a request with a good head and a known key to its end. A body that was cut short is dropped. `"aborted"`: the client is gone, nobody waits for an answer. The bytes are good until `done` returns.
  */
 export function read(
   exchange: Exchange,
@@ -32,7 +31,7 @@ function notRead(why: Exclude<BodyRead, Uint8Array | "aborted">, limits: BodyLim
   }
 }
 
-/** Whether the client wants no remembered answer (RFC 9111 section 5.2.1.4). */
+/** Whether the client wants no cached answer (RFC 9111 section 5.2.1.4). */
 export function isFresh({ cacheControl }: RequestHead): boolean {
   return cacheControl !== undefined && /(^|,)\s*no-cache\s*(,|$)/i.test(cacheControl);
 }
@@ -70,7 +69,7 @@ export function checkRequest(head: RequestHead, limits: BodyLimits): Refusal | u
   return checkHttp(head) ?? checkHead(head, limits);
 }
 
-/** RFC 9112 sections 3.2 and 6.3: each of these is how a request is smuggled past whoever reads it differently. */
+/** RFC 9112 sections 3.2 and 6.3: each of these smuggles a request past a proxy that reads it differently. */
 export function checkHttp(head: RequestHead): Refusal | undefined {
   if (head.hostCount !== 1) return malformed("exactly one Host header is required");
   if (head.contentLengthCount > 1) return malformed("Content-Length was sent more than once");
@@ -90,7 +89,7 @@ export function notFound({ path }: RequestHead): Refusal {
   return refusal("not_found", `Nothing is served at this path: JSON-RPC is at /${hint}`);
 }
 
-/** After these the bytes that are still to come cannot be told from a next request. */
+/** After these the rest of the body looks like a next request. */
 const closing = { headers: { Connection: "close" } };
 
 function checkHead(head: RequestHead, limits: BodyLimits): Refusal | undefined {
@@ -124,7 +123,7 @@ function checkHead(head: RequestHead, limits: BodyLimits): Refusal | undefined {
   return undefined;
 }
 
-/** After it come frames: what a body's framing says of them would be another reading of the same bytes. */
+/** Frames follow an upgrade. A body's framing would be a second reading of the same bytes. */
 export function checkNoBody({ contentLength, transferEncodings }: RequestHead): Refusal | undefined {
   if (transferEncodings === undefined && Number(contentLength ?? 0) === 0) return undefined;
   return malformed("an upgrade to WebSocket has no body");
@@ -134,7 +133,7 @@ function malformed(what: string): Refusal {
   return refusal("invalid_request", `Malformed HTTP request: ${what}`, closing);
 }
 
-/** What still comes is taken in and dropped: a client that sends everything before it reads can read the answer. */
+/** The rest is read and dropped, so that a client that sends everything before it reads gets the answer. */
 function tooLarge({ bodyBytesMax, isClaim }: BodyLimits): Refusal {
   const advice = isClaim === true ? "a claim is an address and little else" : "send smaller batches";
   return refusal("body_too_large", `The body is larger than ${bodyBytesMax} bytes; ${advice}`, {

@@ -1,4 +1,4 @@
-/** Why a socket ends that we end: its close code (RFC 6455 section 7.4; 4000 to 4999 are ours) and what is said with it. */
+/** Why the gateway closes a socket: the close code (RFC 6455 section 7.4; 4000 to 4999 are ours) and the reason it gives. */
 export const closeCodes = {
   stopping: { code: 1001, reason: "The gateway is stopping: connect again" },
   tooLarge: { code: 1009, reason: "The message is too large: send smaller batches" },

@@ -1,7 +1,7 @@
 import { createChunks, type PiecedBody } from "../../answer-budget/answer-chunks.ts";
 import type { ReaderWatch } from "../../answer-budget/reader-watch.ts";
 
-/** What of a socket the outbox uses. What it cannot send at once the library keeps, and tells when there is less of it. */
+/** The part of a socket that the outbox uses. The library keeps what it cannot send at once, and reports when it has less. */
 export type OutboxSocket = {
   send(message: Uint8Array | string): void;
   /** A part of one long message (RFC 6455 section 5.4), or all of it. False where the client has to read first. */
@@ -98,7 +98,7 @@ export function createOutbox({
       if (isFirst) pump();
     },
 
-    /** The client has read. Not within the library's callback: of a socket that fills again in there it never tells. */
+    /** The client has read. Not within the library's callback: it never reports a socket that fills again in there. */
     drained(): void {
       if (waiting.length > 0) setImmediate(pump);
     },

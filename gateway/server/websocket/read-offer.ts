@@ -8,7 +8,7 @@ export type UpgradeHead = RequestHead & {
   webSocketProtocols: string;
 };
 
-/** The one subprotocol that is ever selected; empty where none is offered. */
+/** The one subprotocol that is ever selected; empty if the client offers none. */
 export type Subprotocol = "tollgate.v1" | "";
 
 const subprotocol = "tollgate.v1";

@@ -16,13 +16,13 @@ export type Wire = {
   cork(write: () => void): void;
   /** Bytes that the client has not taken yet, but for a long message that is being sent. */
   waitingBytes(): number;
-  /** What of it nobody counts but the session. */
+  /** The part of them that only the session counts. */
   uncountedBytes(): number;
   /** Closes with a close frame; the session's `closed` is called before it returns. */
-  end(ending: { code: number; reason: string }): void;
+  end(close: { code: number; reason: string }): void;
 };
 
-/** A frame's answer; nothing where all of it were notifications. `isKeyOver`: the key opens nothing any more. */
+/** A frame's answer; nothing for notifications alone. `isKeyOver`: the key opens nothing any more. */
 export type FrameAnswer = {
   message: Uint8Array | string | PiecedBody | undefined;
   isKeyOver: boolean;
@@ -37,14 +37,14 @@ export type AnswerFrame = (
 ) => Promise<FrameAnswer>;
 
 export type Session = {
-  /** A message of the client, whole. Kept: the memory must be its own. */
+  /** A whole message of the client. It is kept, so the memory must be its own. */
   message(bytes: Uint8Array): void;
   /** A control frame of the client, which the library has answered. */
   control(): void;
   /** The client has read. */
   drained(): void;
   closed(): void;
-  end(ending: CloseReason): void;
+  end(reason: CloseReason): void;
   /** Closes once what is under way is answered. */
   stop(): void;
 };
@@ -58,7 +58,7 @@ export function createSession({
   subscriptions,
   unread,
   monotonicMs,
-  onEnding,
+  onClose,
 }: {
   wire: Wire;
   keyHash: string;
@@ -68,7 +68,7 @@ export function createSession({
   /** What the client has not read, on its key's account and the process's. */
   unread: AnswerHold;
   monotonicMs: () => number;
-  onEnding: (ending: CloseReason) => void;
+  onClose: (reason: CloseReason) => void;
 }): Session {
   const isWithinRate = createFrameRate({ perSecondMax: settings.framesPerSecondMax, nowMs: monotonicMs });
   let inFlight = 0;
@@ -76,11 +76,11 @@ export function createSession({
   let isStopping = false;
   let unreadBytes = 0;
 
-  function end(ending: CloseReason): void {
+  function end(reason: CloseReason): void {
     if (isOver) return;
     isOver = true;
-    onEnding(ending);
-    wire.end(closeCodes[ending]);
+    onClose(reason);
+    wire.end(closeCodes[reason]);
   }
 
   function send(message: Uint8Array | string): void {
@@ -93,7 +93,7 @@ export function createSession({
     }
   }
 
-  /** Where nothing waits, as nearly always, this is one look. */
+  /** Nearly always nothing waits, and this is one comparison. */
   function countUnread(): void {
     const bytes = wire.uncountedBytes();
     const counted = bytes <= uncountedBytesMax ? 0 : bytes;

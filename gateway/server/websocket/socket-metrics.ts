@@ -4,7 +4,7 @@ import type { SubscriptionRegistry } from "../../subscriptions/subscription-regi
 import { closeCodes } from "./close-codes.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** Shows sockets and subscriptions at `/metrics`; read when somebody asks. */
+/** Shows sockets and subscriptions at `/metrics`. */
 export function registerSocketMetrics({
   registry,
   sockets,
@@ -56,7 +56,7 @@ export function registerSocketMetrics({
     registers,
     collect() {
       this.reset();
-      for (const [ending, count] of sockets.ended()) this.inc({ code: closeCodes[ending].code }, count);
+      for (const [reason, count] of sockets.ended()) this.inc({ code: closeCodes[reason].code }, count);
     },
   });
 }

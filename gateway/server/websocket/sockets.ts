@@ -25,7 +25,7 @@ export type Admission = { open(wire: Wire): Session; giveBack(): void };
 export type Sockets = {
   admit(key: FoundKey): Admission | Refusal;
   count(): number;
-  /** How many sockets were closed by us, by why. */
+  /** How many sockets the gateway has closed, by reason. */
   ended(): ReadonlyMap<CloseReason, number>;
   /** Closes every socket when what is under way on it is answered, at the latest after `timeoutMs`. */
   stop(options: { timeoutMs: number }): Promise<void>;
@@ -47,7 +47,7 @@ export function createSockets({
 }: {
   settings: WebSocketSettings;
   answerFrame: AnswerFrame;
-  /** Whether the key of this SHA-256 is known to open nothing any more. Mostly from memory; never rejects. */
+  /** Whether the key of this SHA-256 is known to open nothing any more. Nearly always known from memory; never rejects. */
   isKeyOver: (keyHash: string) => Promise<boolean>;
   subscriptions: SubscriptionRegistry;
   answerBudget: Pick<AnswerBudget, "open">;
@@ -68,16 +68,16 @@ export function createSockets({
     if (await isKeyOver(keyHash)) endSessions(byKey.get(keyHash)?.sessions ?? [], "keyEnded");
   }
 
-  function endSessions(sessions: Iterable<Session>, ending: CloseReason): void {
-    for (const session of [...sessions]) session.end(ending);
+  function endSessions(sessions: Iterable<Session>, reason: CloseReason): void {
+    for (const session of [...sessions]) session.end(reason);
   }
 
   function allSessions(): Session[] {
     return [...byKey.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
-  function countClosed(ending: CloseReason): void {
-    ended.set(ending, (ended.get(ending) ?? 0) + 1);
+  function countClosed(reason: CloseReason): void {
+    ended.set(reason, (ended.get(reason) ?? 0) + 1);
   }
 
   function giveBack(keyHash: string, ofKey: KeySockets): void {
@@ -94,7 +94,7 @@ export function createSockets({
       answerFrame,
       subscriptions,
       monotonicMs,
-      onEnding: countClosed,
+      onClose: countClosed,
     });
     ofKey.sessions.add(session);
     open += 1;

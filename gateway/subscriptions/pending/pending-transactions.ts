@@ -4,19 +4,19 @@ import { pendingSeenKey, pendingStreamKey } from "../../../lib/redis/keys/gatewa
 import { defineScript, runScript } from "../../../lib/redis/run-script.ts";
 
 export type PendingTransactions = {
-  /** A validator has taken this transaction. Told once, however often it is sent. Never rejects. */
+  /** A validator has accepted this transaction. It is published once, however often it is sent. Never rejects. */
   publish(hash: string): Promise<void>;
   /** Where the stream ends now. Rejects where Redis does not answer. */
   end(): Promise<string>;
   /** Up to 1 000 hashes after `cursor`, oldest first, and the cursor behind them. Rejects where Redis does not answer. */
   after(cursor: string): Promise<{ hashes: string[]; cursor: string }>;
-  /** Tells hashes as they come, each once, until the function that it returns is called. */
+  /** Calls `tell` with hashes as they come, each once, until the returned function is called. */
   follow(tell: (hashes: readonly string[]) => Promise<void>): () => void;
 };
 
 /** The stream is cut to about this length: more than one poll in five minutes at 30 transactions a second. */
 const streamLengthMax = 10_000;
-/** For how long a transaction that is sent again is known to have been told. */
+/** For so long a transaction that is sent again counts as published. */
 const seenMs = 10 * 60_000;
 const hashesAtOnceMax = 1000;
 const lookEveryMs = 100;
@@ -70,7 +70,7 @@ export function createPendingTransactions({ redis }: { redis: Redis }): PendingT
           args: [hash, streamLengthMax, seenMs],
         });
       } catch {
-        // Without Redis nobody hears of it before it is mined.
+        // Without Redis no subscriber sees it before it is mined.
       }
     },
     end,

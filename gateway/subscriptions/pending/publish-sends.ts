@@ -2,7 +2,7 @@ import type { Upstream } from "../../upstream/upstream.ts";
 import type { Settle } from "../../upstream/upstream-result.ts";
 import type { PendingTransactions } from "./pending-transactions.ts";
 
-/** Lets everybody hear of the transactions that validators take through this gateway. */
+/** Decorates the upstream: a transaction that a validator accepts is published to all gateways. */
 export function publishSends(upstream: Upstream, pending: Pick<PendingTransactions, "publish">): Upstream {
   const publish: Settle = (answer) => {
     if (typeof answer === "string" || "start" in answer) return;

@@ -8,7 +8,7 @@ const address = `0x${"ab".repeat(20)}`;
 const hash = `0x${"11".repeat(32)}`;
 const latest = [address, "latest"];
 
-t.test("within a block the same question is asked once, and again after it", async (t) => {
+t.test("within a block the same call reaches a validator once, and again after it", async (t) => {
   const { ask, asked, reply, moveHead, cache } = startCache();
   t.equal(ask("eth_getBalance", latest).source, "miss");
   await reply(result('"0x1"'));
@@ -43,7 +43,7 @@ t.test("what has no block holds until the next one", async (t) => {
 
 t.test("what never changes outlives the block", async (t) => {
   const { ask, reply, moveHead, cache } = startCache();
-  const questions: [string, readonly unknown[], string][] = [
+  const calls: [string, readonly unknown[], string][] = [
     ["eth_chainId", [], '"0x228d"'],
     ["eth_getBalance", [address, "0x10"], '"0x5"'],
     ["eth_getBlockByNumber", ["earliest", false], '{"number":"0x0"}'],
@@ -52,13 +52,13 @@ t.test("what never changes outlives the block", async (t) => {
     ["eth_getTransactionReceipt", [hash], '{"blockNumber":"0x3e8"}'],
     ["eth_getLogs", [{ fromBlock: "0x1", toBlock: "0x10" }], "[]"],
   ];
-  for (const [method, params, text] of questions) {
+  for (const [method, params, text] of calls) {
     t.equal(ask(method, params).source, "miss");
     await reply(result(text));
   }
   moveHead(1001);
-  for (const [method, params] of questions) t.equal(ask(method, params).source, "hit", method);
-  t.match(cache.stats(), { forever: { entries: questions.length } });
+  for (const [method, params] of calls) t.equal(ask(method, params).source, "hit", method);
+  t.match(cache.stats(), { forever: { entries: calls.length } });
 });
 
 t.test("another chain drops everything, also what is on its way", async (t) => {
@@ -118,7 +118,7 @@ t.test("what may become another answer is not kept", async (t) => {
   }
 });
 
-t.test("pending and calls that change something are asked each time", async (t) => {
+t.test("pending and calls that change something reach a validator each time", async (t) => {
   const { ask, asked, cache } = startCache();
   for (const [method, params] of [
     ["eth_getTransactionCount", [address, "pending"]],
@@ -133,7 +133,7 @@ t.test("pending and calls that change something are asked each time", async (t) 
   t.match(cache.stats(), { head: { misses: 0 }, forever: { misses: 0 } });
 });
 
-t.test("a revert at a fixed block is remembered, no other error", async (t) => {
+t.test("a revert at a fixed block is cached, no other error", async (t) => {
   const { ask, reply } = startCache();
   ask("eth_call", [{ to: address }, "latest"]);
   await reply(errorAnswer(3));
@@ -143,7 +143,7 @@ t.test("a revert at a fixed block is remembered, no other error", async (t) => {
   t.equal(ask("eth_call", [{ to: hash }, "latest"]).source, "miss");
 });
 
-t.test("the same question many times at once is one upstream, and each has its answer", async (t) => {
+t.test("the same call many times at once is one upstream request, and each has its answer", async (t) => {
   const { ask, asked, reply, cache } = startCache();
   const all = Array.from({ length: 50 }, () => ask("eth_getBalance", latest));
   t.equal(asked.length, 1);
@@ -156,7 +156,7 @@ t.test("the same question many times at once is one upstream, and each has its a
   t.match(cache.stats(), { head: { misses: 1, joins: 49, hits: 0 } });
 });
 
-t.test("null is shared by those who asked for it at once, and by nobody after them", async (t) => {
+t.test("null is shared by calls that came at once, and by none after them", async (t) => {
   const { ask, asked, reply } = startCache();
   const [, second] = [ask("eth_getTransactionReceipt", [hash]), ask("eth_getTransactionReceipt", [hash])];
   await reply(result("null"));
@@ -180,7 +180,7 @@ t.test(
   },
 );
 
-t.test("who waited for two failures is told so", async (t) => {
+t.test("a call that waited for two failures fails", async (t) => {
   const { ask, asked, reply } = startCache();
   const all = Array.from({ length: 3 }, () => ask("eth_getBalance", latest));
   await reply("unavailable");
@@ -189,7 +189,7 @@ t.test("who waited for two failures is told so", async (t) => {
   t.same(asked, []);
 });
 
-t.test("a stream has one reader: those who waited for it ask for themselves", async (t) => {
+t.test("a stream has one reader: calls that waited for it are sent by themselves", async (t) => {
   const { ask, asked, reply } = startCache();
   const stream: StreamedAnswer = {
     beforeId: "",
@@ -207,10 +207,10 @@ t.test("a stream has one reader: those who waited for it ask for themselves", as
   await reply(result("[]"));
   await reply(result("[]"));
   for (const { answer } of all.slice(1)) t.match(await answer, { afterId: ',"result":[]}' });
-  t.equal(ask("eth_getLogs", [{}]).source, "miss", "and it is not remembered");
+  t.equal(ask("eth_getLogs", [{}]).source, "miss", "and it is not cached");
 });
 
-t.test("who wants it fresh passes memory by, and leaves the new answer there", async (t) => {
+t.test("a fresh call passes the cache by, and leaves the new answer there", async (t) => {
   const { ask, asked, reply, cache } = startCache();
   for (const [method, params] of [
     ["eth_getBalance", latest],
@@ -239,7 +239,7 @@ t.test("the block number is the body's head, whatever was announced since", asyn
   t.match(cache.stats(), { head: { hits: 1 } });
 });
 
-t.test("memory is bounded in bytes, each class for itself", async (t) => {
+t.test("the caches are bounded in bytes, each for itself", async (t) => {
   const { ask, reply, cache, moveHead } = startCache({ bytesMax: 100_000 });
   const code = `"0x${"00".repeat(2000)}"`;
   const fill = async (block: string) => {
@@ -261,7 +261,7 @@ t.test("memory is bounded in bytes, each class for itself", async (t) => {
   t.match(cache.stats().head, { entries: 0, bytes: 0 });
 });
 
-t.test("a question that is longer than it is worth is not remembered", async (t) => {
+t.test("a call with long parameters is not cached", async (t) => {
   const { ask, reply } = startCache();
   const call = [{ data: `0x${"00".repeat(3000)}` }, "latest"];
   ask("eth_call", call);
@@ -269,7 +269,7 @@ t.test("a question that is longer than it is worth is not remembered", async (t)
   t.equal(ask("eth_call", call).source, "miss");
 });
 
-t.test("without room nothing is remembered and nothing shared", async (t) => {
+t.test("without room nothing is cached and nothing coalesced", async (t) => {
   const { ask, asked, reply } = startCache({ bytesMax: 0 });
   ask("eth_getBalance", latest);
   ask("eth_getBalance", latest);

@@ -8,7 +8,7 @@ import { startRedis } from "../../helpers/redis.ts";
 
 const { address } = developmentWallet(1);
 
-/** Blocks are made by the test alone; the shipped configuration, memory and arrays included. */
+/** Blocks are made by the test alone; the shipped configuration, cache and arrays included. */
 async function startRig(t: Test) {
   const [redis, cluster] = await Promise.all([startRedis(t), startValidators(t)]);
   await cluster.mine(3);
@@ -47,7 +47,7 @@ async function minedTo(gateway: GatewayUnderTest, number: number): Promise<void>
 
 const hex = (number: number) => `0x${number.toString(16)}`;
 
-t.test("a question within a block reaches the validators once, and the next block anew", async (t) => {
+t.test("a call reaches the validators once within a block, and again with the next", async (t) => {
   const { cluster, gateway, calls } = await startRig(t);
   const first = await ask(gateway, "eth_getBalance", [address, "latest"]);
   t.equal(first.source, "miss");
@@ -70,7 +70,7 @@ t.test("a question within a block reaches the validators once, and the next bloc
   t.ok(metrics.some((line) => /^tollgate_gateway_memory_saved_calls_total [1-9]/.test(line)));
 });
 
-t.test("a hundred clients with one question are one call to a validator, whoever leaves", async (t) => {
+t.test("a hundred clients with the same call are one request to a validator, whoever leaves", async (t) => {
   const { cluster, gateway, calls } = await startRig(t);
   for (const validator of cluster.validators) validator.latency("eth_call", 300);
   const question = { jsonrpc: "2.0", id: 1, method: "eth_call", params: [{ to: address }, "latest"] };
@@ -118,7 +118,7 @@ t.test("Cache-Control: no-cache has a validator asked, for everybody after it to
   t.equal(other.source, "hit");
 });
 
-t.test("what comes from memory is charged", async (t) => {
+t.test("a cached answer is charged", async (t) => {
   const { gateway } = await startRig(t);
   const remaining = async () => {
     const { headers } = await ask(gateway, "eth_getBalance", [address, "latest"]);
@@ -147,7 +147,7 @@ t.test(
   },
 );
 
-t.test("a block above the head is waited for, and then remembered", async (t) => {
+t.test("a block above the head is waited for, and then cached", async (t) => {
   const { cluster, gateway } = await startRig(t);
   const [, next] = await Promise.all([
     new Promise((resolve) => setTimeout(resolve, 50)).then(() => cluster.mine(1)),
@@ -190,7 +190,7 @@ t.test("a hash that nobody knows yet is asked for again when the next block is a
   t.match(result, { number: "0x4" });
 });
 
-t.test("a chain made anew is not answered from memory of the old one", async (t) => {
+t.test("a chain made anew gets no cached answer of the old one", async (t) => {
   const { cluster, gateway } = await startRig(t);
   const genesis = async () => {
     const { result } = await ask(gateway, "eth_getBlockByNumber", ["0x0", false]);

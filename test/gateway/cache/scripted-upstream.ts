@@ -12,7 +12,7 @@ import {
 
 const { rules } = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
 
-/** A memory over an upstream that answers when the test says so. */
+/** A cache over an upstream that answers when the test says so. */
 export function startCache({
   bytesMax = 1_000_000,
   entryBytesMax = 100_000,
@@ -60,7 +60,7 @@ export function startCache({
       head = undefined;
       for (const listener of epochListeners) listener();
     },
-    /** Asks as the stages do; `source` is set as soon as memory has decided. */
+    /** Sends a call as the stages do; `source` is set as soon as the cache has decided. */
     ask(method: string, params: readonly unknown[], changes: Partial<CacheOptions> = {}) {
       const rule = rules.get(method);
       if (rule === undefined) throw new Error(`${method} has no line`);
@@ -84,7 +84,7 @@ export function startCache({
       });
       return { source: told.source, answer, isThere };
     },
-    /** Answers the oldest question and lets everybody hear of it. */
+    /** Answers the oldest request, and lets what follows happen. */
     async reply(answer: UpstreamResult): Promise<void> {
       const first = asked.shift();
       if (first === undefined) throw new Error("nothing was asked");

@@ -11,10 +11,10 @@ import { ownWholeAnswer } from "../../../gateway/upstream/upstream-result.ts";
 import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import {
   addressOf,
-  createNewsDesk,
-  createToldChain,
-  type ToldChain,
-  type ToldLog,
+  createHeadFeed,
+  createScriptedChain,
+  type ScriptedChain,
+  type ScriptedLog,
   topicOf,
 } from "../../fakes/scripted-chain.ts";
 import { startRedis } from "../../helpers/redis.ts";
@@ -34,12 +34,12 @@ t.test("filters", async (t) => {
 
   /** A gateway as far as filters go; several can share the Redis and the chain. */
   const gatewayOver = (
-    chain: ToldChain,
+    chain: ScriptedChain,
     { idleMsMax = 300_000, blocksPerPollMax = 256, filtersPerKeyMax = 3, keyBytesMax = 1_000_000 } = {},
   ) => {
-    const desk = createNewsDesk();
+    const desk = createHeadFeed();
     const asked: string[] = [];
-    const askChain: ToldChain["ask"] = (method, params) => {
+    const askChain: ScriptedChain["ask"] = (method, params) => {
       asked.push(method);
       return chain.ask(method, params);
     };
@@ -70,8 +70,8 @@ t.test("filters", async (t) => {
     return { ...desk, asked, call };
   };
 
-  t.test("a filter of blocks tells each block once, through whichever gateway it is polled", async (t) => {
-    const chain = createToldChain();
+  t.test("a block filter gives each block once, through whichever gateway it is polled", async (t) => {
+    const chain = createScriptedChain();
     const gateways = [gatewayOver(chain), gatewayOver(chain)] as const;
     const mine = () => {
       const news = chain.add();
@@ -89,10 +89,10 @@ t.test("filters", async (t) => {
     t.same([...gateways[0].asked, ...gateways[1].asked], [], "no validator was asked");
   });
 
-  t.test("a poll whose logs find no room is refused, and tells them the next time", async (t) => {
-    const chain = createToldChain();
+  t.test("a poll whose logs find no room is refused, and gives them the next time", async (t) => {
+    const chain = createScriptedChain();
     const small = gatewayOver(chain, { keyBytesMax: 20_000 });
-    const mine = (logs: ToldLog[] = []) => small.tell(chain.add(logs));
+    const mine = (logs: ScriptedLog[] = []) => small.tell(chain.add(logs));
     mine();
     const id = await small.call("eth_newFilter", [{ address: tokenA }]);
     mine(Array.from({ length: 100 }, () => ({ address: tokenA, topics: [transfer] })));
@@ -104,8 +104,8 @@ t.test("filters", async (t) => {
     t.same(await roomy.call("eth_getFilterChanges", [id]), []);
   });
 
-  t.test("a filter of logs tells those that match; where none may, nobody is asked", async (t) => {
-    const chain = createToldChain();
+  t.test("a log filter gives those that match; where none can match no validator is asked", async (t) => {
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain);
     gateway.tell(chain.add());
     const id = await gateway.call("eth_newFilter", [{ address: tokenA, topics: [[transfer, approval]] }]);
@@ -127,8 +127,8 @@ t.test("filters", async (t) => {
     t.same(await gateway.call("eth_getFilterChanges", [id]), []);
   });
 
-  t.test("fromBlock and toBlock bound what is told", async (t) => {
-    const chain = createToldChain();
+  t.test("fromBlock and toBlock bound what a filter gives", async (t) => {
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain);
     const log = { address: tokenA, topics: [] };
     gateway.tell(chain.add());
@@ -143,7 +143,7 @@ t.test("filters", async (t) => {
   });
 
   t.test("polls at once, through two gateways, repeat and leave out nothing", async (t) => {
-    const chain = createToldChain();
+    const chain = createScriptedChain();
     const gateways = [gatewayOver(chain), gatewayOver(chain)] as const;
     const mine = () => {
       const news = chain.add();
@@ -163,8 +163,8 @@ t.test("filters", async (t) => {
     t.same(told, chain.hashes().slice(1));
   });
 
-  t.test("a gateway that is behind tells nothing new and moves nothing", async (t) => {
-    const chain = createToldChain();
+  t.test("a gateway that is behind gives nothing new and moves no cursor", async (t) => {
+    const chain = createScriptedChain();
     const [ahead, behind] = [gatewayOver(chain), gatewayOver(chain)];
     const first = chain.add();
     ahead.tell(first);
@@ -182,7 +182,7 @@ t.test("filters", async (t) => {
   });
 
   t.test("one that was started since asks for the blocks that it did not see", async (t) => {
-    const chain = createToldChain();
+    const chain = createScriptedChain();
     const old = gatewayOver(chain);
     old.tell(chain.add());
     const id = await old.call("eth_newBlockFilter");
@@ -195,7 +195,7 @@ t.test("filters", async (t) => {
   });
 
   t.test("one poll looks at so many blocks at most, the next goes on", async (t) => {
-    const chain = createToldChain();
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain, { blocksPerPollMax: 2 });
     gateway.tell(chain.add());
     const id = await gateway.call("eth_newBlockFilter");
@@ -206,8 +206,8 @@ t.test("filters", async (t) => {
     t.same(await gateway.call("eth_getFilterChanges", [id]), hashes.slice(4));
   });
 
-  t.test("a chain that began anew ends its filters, and they are told so", async (t) => {
-    const chain = createToldChain();
+  t.test("a chain that began anew ends its filters: not found", async (t) => {
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain);
     for (let mined = 0; mined < 5; mined += 1) gateway.tell(chain.add());
     const [low, high] = [await gateway.call("eth_newBlockFilter"), await gateway.call("eth_newFilter", [{}])];
@@ -227,8 +227,8 @@ t.test("filters", async (t) => {
     t.same(await gateway.call("eth_getFilterChanges", [fresh]), chain.hashes().slice(-1));
   });
 
-  t.test("where no validator tells what is new, nothing is moved", async (t) => {
-    const chain = createToldChain();
+  t.test("where no validator answers, no cursor is moved", async (t) => {
+    const chain = createScriptedChain();
     const { ask } = chain;
     let answers = true;
     chain.ask = async (method, params) => (answers ? ask(method, params) : undefined);
@@ -243,8 +243,8 @@ t.test("filters", async (t) => {
   });
 
   t.test("another key does not find it; ids of any other form are found by nobody", async (t) => {
-    const gateway = gatewayOver(createToldChain());
-    gateway.tell(createToldChain().add());
+    const gateway = gatewayOver(createScriptedChain());
+    gateway.tell(createScriptedChain().add());
     const id = await gateway.call("eth_newBlockFilter");
     for (const method of ["eth_getFilterChanges", "eth_getFilterLogs"]) {
       t.match(await gateway.call(method, [id], "k_other"), {
@@ -261,8 +261,8 @@ t.test("filters", async (t) => {
   });
 
   t.test("a key has so many filters at most; one that ends makes room", async (t) => {
-    const gateway = gatewayOver(createToldChain());
-    gateway.tell(createToldChain().add());
+    const gateway = gatewayOver(createScriptedChain());
+    gateway.tell(createScriptedChain().add());
     const ids = [];
     for (let made = 0; made < 3; made += 1) ids.push(await gateway.call("eth_newBlockFilter"));
     t.match(await gateway.call("eth_newFilter", [{}]), { refused: "rate_limited", message: /uninstall/ });
@@ -274,8 +274,8 @@ t.test("filters", async (t) => {
   t.test(
     "what a key's filters hold in Redis is bounded, to the byte; one that ends makes room",
     async (t) => {
-      const gateway = gatewayOver(createToldChain(), { filtersPerKeyMax: 100 });
-      gateway.tell(createToldChain().add());
+      const gateway = gatewayOver(createScriptedChain(), { filtersPerKeyMax: 100 });
+      gateway.tell(createScriptedChain().add());
       const [frame, topic] = [JSON.stringify({ topics: [[]] }).length, topicOf("any").length + 3];
       const withTopics = (count: number, name: string) => ({
         topics: [Array.from({ length: count }, (_, index) => topicOf(`${name} ${index}`))],
@@ -306,7 +306,7 @@ t.test("filters", async (t) => {
   );
 
   t.test("it ends when it was not used for long enough, counted from its last use", async (t) => {
-    const chain = createToldChain();
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain, { idleMsMax: 600 });
     gateway.tell(chain.add());
     const ids = [];
@@ -322,8 +322,8 @@ t.test("filters", async (t) => {
   });
 
   t.test("bad criteria are refused in words", async (t) => {
-    const gateway = gatewayOver(createToldChain());
-    gateway.tell(createToldChain().add());
+    const gateway = gatewayOver(createScriptedChain());
+    gateway.tell(createScriptedChain().add());
     for (const [criteria, message] of [
       [undefined, /filter object/],
       [[], /filter object/],
@@ -343,8 +343,8 @@ t.test("filters", async (t) => {
     }
   });
 
-  t.test("a filter of pending transactions tells each hash once, from its making on", async (t) => {
-    const gateway = gatewayOver(createToldChain());
+  t.test("a filter of pending transactions gives each hash once, from its creation on", async (t) => {
+    const gateway = gatewayOver(createScriptedChain());
     const hashes = Array.from({ length: 5 }, (_, index) => topicOf(`transaction ${index}`));
     const [first = "", second = "", ...others] = hashes;
     await pending.publish(first);
@@ -360,7 +360,7 @@ t.test("filters", async (t) => {
   });
 
   t.test("without Redis a filter cannot be reached, and nothing is lost by it", async (t) => {
-    const chain = createToldChain();
+    const chain = createScriptedChain();
     const gateway = gatewayOver(chain);
     gateway.tell(chain.add());
     const id = await gateway.call("eth_newBlockFilter");

@@ -3,7 +3,7 @@ import t from "tap";
 import { createBloomTest, readBloom } from "../../../gateway/logs/log-bloom.ts";
 import type { LogCriteria, LogPlace } from "../../../gateway/logs/log-criteria.ts";
 import { createLogIndex } from "../../../gateway/logs/log-index.ts";
-import { addressOf, createToldChain, topicOf } from "../../fakes/scripted-chain.ts";
+import { addressOf, createScriptedChain, topicOf } from "../../fakes/scripted-chain.ts";
 import { createRandom } from "../json-rpc/scan-random.ts";
 
 /** Another one for each run, so that runs add up; a failure prints its own, and INDEX_SEED repeats it. */
@@ -58,7 +58,7 @@ t.test(
         [...wanted].flatMap(([name, criteria]) => (isWanted(criteria, log) ? [name] : [])).toSorted(),
       );
       t.strictSame(found, expected, `seed ${seed}, round ${round}`);
-      const bloom = readBloom(createToldChain().add(logs).block["logsBloom"]);
+      const bloom = readBloom(createScriptedChain().add(logs).block["logsBloom"]);
       if (expected.flat().length > 0) t.equal(index.mayMatch(bloom), true, `seed ${seed}, round ${round}`);
       else if (wanted.size === 0 || logs.length === 0) t.equal(index.mayMatch(bloom), false);
       for (const criteria of wanted.values()) {
@@ -70,20 +70,20 @@ t.test(
   },
 );
 
-t.test("most blocks that have nothing for anybody are told by their bloom filter alone", async (t) => {
+t.test("most blocks without a wanted log are ruled out by their bloom filter alone", async (t) => {
   const index = createLogIndex<string>();
   index.add("one", { addresses: [], topics: [[topicOf("wanted"), topicOf("wanted too")]] });
   index.add("other", { addresses: [addressOf("a"), addressOf("b")], topics: [null, [topicOf("second")]] });
   let asked = 0;
   for (let block = 0; block < 200; block += 1) {
     const logs = [{ address: addressOf("a"), topics: [topicOf(`${block}`)] }];
-    const { logsBloom } = createToldChain().add(logs).block;
+    const { logsBloom } = createScriptedChain().add(logs).block;
     if (index.mayMatch(readBloom(logsBloom))) asked += 1;
   }
   t.ok(asked < 4, `${asked} of 200`);
 });
 
-t.test("a log leads to those who name what stands in it, however many others there are", async (t) => {
+t.test("a log leads to those who name its values, however many others there are", async (t) => {
   const index = createLogIndex<number>();
   for (let owner = 0; owner < 5000; owner += 1) {
     index.add(owner, {

@@ -6,7 +6,7 @@ import { startGateway } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
 
-t.test("transactions that one gateway passes on are told by all, each once", async (t) => {
+t.test("transactions that one gateway forwards are notified by all, each once", async (t) => {
   const [redis, validators] = await Promise.all([startRedis(t), startValidators(t, { count: 2 })]);
   await validators.mine(1);
   const options = { redisUrl: redis.url, upstreams: validators.urls };

@@ -3,14 +3,14 @@ import { isRefusal } from "../../../gateway/json-rpc/refusal.ts";
 import type { CloseReason } from "../../../gateway/server/websocket/close-codes.ts";
 import type { Subscriber, Subscription } from "../../../gateway/subscriptions/subscriber-list.ts";
 import { createSubscriptionRegistry } from "../../../gateway/subscriptions/subscription-registry.ts";
-import { addressOf, createNewsDesk, createToldChain, topicOf } from "../../fakes/scripted-chain.ts";
+import { addressOf, createHeadFeed, createScriptedChain, topicOf } from "../../fakes/scripted-chain.ts";
 
 const [tokenA, tokenB] = [addressOf("a"), addressOf("b")];
 const [transfer, approval] = [topicOf("transfer"), topicOf("approval")];
 
 type HubSettings = Parameters<typeof createSubscriptionRegistry>[0]["settings"];
 
-/** A registry over a chain told by hand; `hold` keeps back the answers to its questions until it is called off. */
+/** A registry over a scripted chain; `hold` keeps back the answers to its questions until it is called off. */
 function createRig(bounds: Partial<HubSettings> = {}) {
   const settings = {
     subscriptionsPerConnectionMax: 3,
@@ -19,8 +19,8 @@ function createRig(bounds: Partial<HubSettings> = {}) {
     logValuesMax: 10_000,
     ...bounds,
   };
-  const chain = createToldChain();
-  const desk = createNewsDesk();
+  const chain = createScriptedChain();
+  const desk = createHeadFeed();
   const asked: unknown[][] = [];
   let held: Promise<void> | undefined;
   let answer = chain.ask;
@@ -128,7 +128,7 @@ t.test(
   },
 );
 
-t.test("nothing is told before the subscription was acknowledged, nor of blocks before it", async (t) => {
+t.test("no notification comes before the acknowledgement, nor of blocks before it", async (t) => {
   const { chain, registry, tell, hold } = createRig();
   const log = { address: tokenA, topics: [] };
   const early = createListener(registry);
@@ -152,7 +152,7 @@ t.test("nothing is told before the subscription was acknowledged, nor of blocks 
   t.equal(early.messages.length, 3);
 });
 
-t.test("logs are told by address and topics, in the chain's order, for one question a block", async (t) => {
+t.test("logs match by address and topics, in the chain's order, for one request a block", async (t) => {
   const { chain, registry, tell, asked } = createRig();
   const listener = createListener(registry);
   const other = createListener(registry);
@@ -174,7 +174,7 @@ t.test("logs are told by address and topics, in the chain's order, for one quest
   t.same(asked, [["eth_getLogs", { blockHash: head.hash }]]);
 });
 
-t.test("where no log can be wanted nobody is asked", async (t) => {
+t.test("where no log can match no validator is asked", async (t) => {
   const { chain, registry, tell, asked } = createRig();
   const listener = createListener(registry);
   listener.started("logs", { address: tokenA, topics: [transfer] });
@@ -420,7 +420,7 @@ t.test(
   },
 );
 
-t.test("a block with many logs is told in pieces, and everything else goes on in between", async (t) => {
+t.test("a block with many logs is notified in pieces, and everything else goes on in between", async (t) => {
   const { chain, registry, tell } = createRig();
   const [listener, leaving] = [createListener(registry), createListener(registry)];
   const id = listener.started("logs", {});
@@ -440,22 +440,25 @@ t.test("a block with many logs is told in pieces, and everything else goes on in
   t.ok(leaving.messages.length < 100, "who left is told no more");
 });
 
-t.test("one that leaves while it is told disturbs nobody, and a stop hears nothing more", async (t) => {
-  const { chain, registry, tell, listeners } = createRig();
-  const leaving = createListener(registry);
-  const send = leaving.subscriber.send;
-  leaving.subscriber.send = (message) => {
-    send(message);
-    leaving.subscriber.end("behind");
-  };
-  const first = leaving.started("newHeads");
-  leaving.started("newHeads");
-  const staying = createListener(registry);
-  const id = staying.started("newHeads");
-  tell(chain.add());
-  tell(chain.add());
-  t.equal(leaving.told(first).length, 1);
-  t.equal(staying.told(id).length, 2);
-  registry.stop();
-  t.equal(listeners(), 0);
-});
+t.test(
+  "a subscriber that leaves while it is notified disturbs no other, and a stop ends all notifications",
+  async (t) => {
+    const { chain, registry, tell, listeners } = createRig();
+    const leaving = createListener(registry);
+    const send = leaving.subscriber.send;
+    leaving.subscriber.send = (message) => {
+      send(message);
+      leaving.subscriber.end("behind");
+    };
+    const first = leaving.started("newHeads");
+    leaving.started("newHeads");
+    const staying = createListener(registry);
+    const id = staying.started("newHeads");
+    tell(chain.add());
+    tell(chain.add());
+    t.equal(leaving.told(first).length, 1);
+    t.equal(staying.told(id).length, 2);
+    registry.stop();
+    t.equal(listeners(), 0);
+  },
+);

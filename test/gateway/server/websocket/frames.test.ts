@@ -136,7 +136,7 @@ t.test("frames by the byte", async (t) => {
     socket.send(padded(messageBytesMax));
     t.same(await answered(socket), [opcodes.text, answer]);
     socket.send(padded(messageBytesMax + 1));
-    t.match(await socket.closed, { code: 1009, reason: /larger than allowed/ });
+    t.match(await socket.closed, { code: 1009, reason: /too large/ });
     const inFragments = await open();
     inFragments.send(padded(messageBytesMax), { isFinal: false });
     inFragments.send(padded(messageBytesMax), { opcode: opcodes.continuation });
