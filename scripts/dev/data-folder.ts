@@ -15,6 +15,8 @@ export type DataFolder = {
   readonly faucetRedis: DatabaseFolder;
   readonly postgres: DatabaseFolder;
   readonly chain: string;
+  /** The key with which the API asks the gateway. */
+  readonly apiKeyFile: string;
   /** Remembers a child, so that a later start waits for it where this one was killed. */
   remember(child: { name: string; pid: number }): void;
   /** Lets the next one in. */
@@ -26,12 +28,13 @@ export type DataFolder = {
  * databases of its own, since what is in them (claims, the network's genesis hash, blocks) belongs to one chain.
  */
 const ownFolders = {
-  anvil: { redis: "redis", faucetRedis: "redis-faucet", postgres: "postgres", chain: "anvil" },
+  anvil: { redis: "redis", faucetRedis: "redis-faucet", postgres: "postgres", chain: "anvil", api: "api" },
   besu: {
     redis: "besu/redis",
     faucetRedis: "besu/redis-faucet",
     postgres: "besu/postgres",
     chain: "besu/network",
+    api: "besu/api",
   },
 } as const;
 /** A killed start's children are stopped by the watcher; that long a new start waits for it. */
@@ -68,11 +71,12 @@ export async function openDataFolder({
   if (refused !== undefined) return { refused };
 
   const own = ownFolders[kind];
-  const [redis, faucetRedis, postgres, chain] = [
+  const [redis, faucetRedis, postgres, chain, api] = [
     join(folder, own.redis),
     join(folder, own.faucetRedis),
     join(folder, own.postgres),
     join(folder, own.chain),
+    join(folder, own.api),
   ];
   const owner = { name: "npm start", pid, identity: (await processIdentity(pid)) ?? "" };
   const running: Running = { owner, children: [] };
@@ -84,7 +88,7 @@ export async function openDataFolder({
   if (!taken) return { refused: `another npm start has just begun here (${file})` };
   if (reset) {
     await Promise.all(
-      [redis, faucetRedis, postgres, chain].map((path) => rm(path, { recursive: true, force: true })),
+      [redis, faucetRedis, postgres, chain, api].map((path) => rm(path, { recursive: true, force: true })),
     );
   }
   let written = Promise.resolve();
@@ -98,13 +102,14 @@ export async function openDataFolder({
   const faucetUrlFile = join(folder, "redis-faucet", "url");
   const postgresUrlFile = join(folder, "postgres", "url");
   const ofUrls = [urlFile, faucetUrlFile, postgresUrlFile].map(dirname);
-  const folders = [redis, faucetRedis, postgres, chain, ...ofUrls];
+  const folders = [redis, faucetRedis, postgres, chain, api, ...ofUrls];
   await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
   return {
     redis: { folder: redis, urlFile },
     faucetRedis: { folder: faucetRedis, urlFile: faucetUrlFile },
     postgres: { folder: postgres, urlFile: postgresUrlFile },
     chain,
+    apiKeyFile: join(api, "gateway-key"),
     remember({ name, pid }) {
       written = written
         .then(() => add({ name, pid }))

@@ -8,6 +8,7 @@ import { readNetworkConfig } from "../../genesis/config.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import { findBesu } from "../network/native/find-besu.ts";
 import { reachableUrl } from "../processes/reachable-url.ts";
+import { apiService } from "./api-service.ts";
 import { besuService } from "./besu-service.ts";
 import { chainService } from "./chain-service.ts";
 import { faucetService } from "./faucet-service.ts";
@@ -43,6 +44,7 @@ async function start(options: DevOptions): Promise<void> {
     ? await besuChain({ file: options.networkFile, chainId: config.chainId })
     : chainService();
   const faucet = usableFaucet(options);
+  const api = usableApi({ options, config });
   const coloured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
   const output = createOutput({ stream: process.stdout, coloured });
   // The children write to pipes, and cannot see that these end at a terminal.
@@ -77,6 +79,7 @@ async function start(options: DevOptions): Promise<void> {
         nodeProgram: process.execPath,
       }),
       ...walletProxyOf({ config, port: walletPort }),
+      api,
     ],
     env,
     pid: process.pid,
@@ -141,6 +144,23 @@ function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return refuse(`The faucet's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
+  }
+}
+
+function usableApi({ options, config }: { options: DevOptions; config: GatewayConfig }): Service {
+  try {
+    return apiService({
+      configFile: options.apiFile,
+      env: process.env,
+      gatewayUrl: reachableUrl({ ...config, isTls: config.tls !== undefined }),
+      certFile: config.tls?.certFile,
+      profile: config.profile,
+      isNewChain: options.reset,
+      nodeProgram: process.execPath,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return refuse(`The API's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
   }
 }
 

@@ -9,13 +9,15 @@ export type DevOptions = {
   configFile: string;
   networkFile: string;
   faucetFile: string;
+  apiFile: string;
   chainPort: number;
   walletPort: number;
 };
 
 const program: SingleProgram = {
   invocation: "npm start --",
-  summary: "Everything on this machine: a chain, Redis, the gateway, the wallet proxy and the faucet.",
+  summary:
+    "Everything on this machine: a chain, Redis, PostgreSQL, the gateway, the wallet proxy, the faucet and the API.",
   options: {
     besu: {
       text: "runs the validators of Besu that BESU_HOME names instead of anvil, with a chain and databases of their own",
@@ -24,6 +26,7 @@ const program: SingleProgram = {
     config: { value: "FILE", text: "the gateway's configuration", default: "config/gateway.yaml" },
     network: { value: "FILE", text: "the validators', for --besu", default: "config/network.yaml" },
     faucet: { value: "FILE", text: "the faucet's configuration", default: "config/faucet.yaml" },
+    api: { value: "FILE", text: "the API's configuration", default: "config/api.yaml" },
     "chain-port": {
       value: "PORT",
       text: "where the internal RPC listens, the way to the dev chain without a key",
@@ -48,6 +51,7 @@ export function readOptions(args: readonly string[]): ReadProgram<DevOptions> {
     configFile: needText("config"),
     networkFile: needText("network"),
     faucetFile: needText("faucet"),
+    apiFile: needText("api"),
     chainPort: need("chain-port", portNumber({ min: 1 })),
     walletPort: need("wallet-port", portNumber({ min: 1 })),
   }));

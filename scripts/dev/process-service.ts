@@ -20,6 +20,8 @@ export type ProcessDescription = {
   env?: (addresses: ServiceContext["addresses"]) => Readonly<Record<string, string | undefined>>;
   /** Longer than what it needs itself to end in order. */
   endWithinMs: number;
+  /** Where its data are. */
+  data?: string;
 };
 
 const readyWithinMs = 60_000;
@@ -38,6 +40,7 @@ export function processService({
     args = [],
     env: envOf = () => ({}),
     endWithinMs,
+    data = "in Redis",
   },
   nodeProgram,
 }: {
@@ -84,7 +87,7 @@ export function processService({
 
   function rows(): ServiceRow[] {
     return [
-      { name, address: `${reachableUrl({ host, port, isTls })}/`, data: "in Redis" },
+      { name, address: `${reachableUrl({ host, port, isTls })}/`, data },
       { name: "", address: `${reachableUrl(ops)}/status`, data: "(ops: also /readyz, /metrics)" },
     ];
   }

@@ -1,0 +1,100 @@
+import { fileURLToPath } from "node:url";
+import { type ApiConfig, readApiConfig } from "../../api/config.ts";
+import { ConfigError } from "../../lib/config/read-config.ts";
+import type { Profile } from "../../lib/keys/api-key.ts";
+import { processService } from "./process-service.ts";
+import type { Service } from "./service.ts";
+import { ensureServiceKey } from "./service-key.ts";
+
+const endWithinMs = 10_000;
+
+/**
+ * The API, which asks the chain through the gateway with a key of its own, so that what it asks counts in no partner's
+ * limit.
+ * @throws ConfigError where its file cannot be used, or names a Redis, a PostgreSQL or a gateway of its own.
+ */
+export function apiService({
+  configFile,
+  env,
+  gatewayUrl,
+  certFile,
+  profile,
+  isNewChain,
+  nodeProgram,
+}: {
+  configFile: string;
+  env: Readonly<Record<string, string | undefined>>;
+  gatewayUrl: string;
+  /** Where the gateway speaks HTTPS: nobody else vouches for a certificate of one's own. */
+  certFile: string | undefined;
+  /** The gateway's: it decides which keys it takes. */
+  profile: Profile;
+  /** A database of POSTGRES_URL may hold the index of the chain before. */
+  isNewChain: boolean;
+  nodeProgram: string;
+}): Service {
+  const config = readUsableConfig({ configFile, env });
+  let apiKey = "";
+  const service = processService({
+    description: {
+      name: "api",
+      main: fileURLToPath(new URL("../../api/main.ts", import.meta.url)),
+      configFile,
+      host: config.host,
+      port: config.port,
+      isTls: false,
+      ops: config.ops,
+      args: isNewChain ? ["--adopt-chain"] : [],
+      env: ({ postgres }) => ({
+        POSTGRES_URL: postgres,
+        API_UPSTREAM: gatewayUrl,
+        API_UPSTREAM_KEY: apiKey,
+        ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
+      }),
+      endWithinMs,
+      data: "in PostgreSQL",
+    },
+    nodeProgram,
+  });
+  return {
+    name: "api",
+    ports: service.ports,
+    async start(context) {
+      const { addresses, data } = context;
+      if (addresses.redis === undefined) return { failed: "there is no Redis for the API's key" };
+      apiKey = await ensureServiceKey({ redisUrl: addresses.redis, file: data.apiKeyFile, profile });
+      return service.start(context);
+    },
+  };
+}
+
+/** The API's own reading of its file, so that what is printed is what it will do. */
+function readUsableConfig({
+  configFile,
+  env,
+}: {
+  configFile: string;
+  env: Readonly<Record<string, string | undefined>>;
+}): ApiConfig {
+  // No address is known before Redis, PostgreSQL and the gateway run: these stand for the real ones.
+  const standIns = {
+    REDIS_URL: "redis://set-by-npm-start",
+    POSTGRES_URL: "postgres://set-by-npm-start/tollgate",
+    API_UPSTREAM: "http://set-by-npm-start",
+  };
+  const config = readApiConfig({ file: configFile, env: { ...env, ...standIns } });
+  if (
+    config.redis !== standIns.REDIS_URL ||
+    config.postgres.url !== standIns.POSTGRES_URL ||
+    config.upstream !== standIns.API_UPSTREAM
+  ) {
+    throw new ConfigError([
+      `${configFile}: redis: \${REDIS_URL}, postgres.url: \${POSTGRES_URL} and upstream: \${API_UPSTREAM} were expected, ` +
+        "where npm start puts its own",
+    ]);
+  }
+  if ([config.port, config.ops.port].includes(0)) {
+    throw new ConfigError([`${configFile}: port and ops.port cannot be 0 for npm start`]);
+  }
+  return config;
+}
