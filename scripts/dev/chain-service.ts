@@ -1,7 +1,8 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import { network } from "../../lib/network.ts";
-import { startAnvil } from "../processes/start-anvil.ts";
+import { type RunningAnvil, startAnvil } from "../processes/start-anvil.ts";
 import { createChainState } from "./chain-state.ts";
 import { keepChain } from "./keep-chain.ts";
 import type { Service } from "./service.ts";
@@ -27,6 +28,9 @@ export function chainService(): Service {
       onStop(() => rm(cacheFolder, { recursive: true, force: true }));
 
       const { chainId, blockTimeSeconds } = network;
+      const genesisFile = join(folder, "genesis-time");
+      const genesisTimestampSeconds =
+        loaded.kind === "resumed" ? await readGenesisTime(genesisFile) : undefined;
       const anvil = await startAnvil({
         env,
         port: 0,
@@ -34,6 +38,7 @@ export function chainService(): Service {
         blockTimeSeconds,
         cacheFolder,
         ...(loaded.kind === "resumed" ? { loadFile: loaded.file } : {}),
+        ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
         onLine: (line) => childLine("chain", line),
         onChild: (child) => adopt(child, { endWithinMs }),
       });
@@ -47,9 +52,33 @@ export function chainService(): Service {
       }
       const keeper = keepChain({ anvil, state, say });
       onStop(keeper.stop);
+      try {
+        // A genesis in the past sets anvil's clock back by as much.
+        if (genesisTimestampSeconds !== undefined) await anvil.rpc("evm_setTime", [Date.now()]);
+        await writeFile(genesisFile, `${await genesisTimeOf(anvil)}\n`);
+      } catch (error) {
+        return { failed: `the dev chain cannot be asked: ${error instanceof Error ? error.message : error}` };
+      }
+      // The faucet and the API remember the genesis block: a start that is killed early must not leave them another one.
+      if (loaded.kind === "new") await keeper.save();
       addresses.chain = anvil.url;
       addresses.upstreams = anvil.url;
       return { rows: [{ name: "chain", address: anvil.url, data: folder }], child: anvil.child };
     },
   };
+}
+
+/**
+ * The genesis block's time, which alone decides its hash. anvil puts the blocks of a saved chain beside a genesis block of
+ * its own, saves both, and takes either of them at the next start; with the same time there is only one.
+ */
+async function readGenesisTime(file: string): Promise<number | undefined> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return /^\d{1,12}\n$/.test(text) ? Number(text) : undefined;
+}
+
+const genesisBlock = z.object({ timestamp: z.string().regex(/^0x[0-9a-f]{1,10}$/) });
+
+async function genesisTimeOf(anvil: RunningAnvil): Promise<number> {
+  return Number(genesisBlock.parse(await anvil.rpc("eth_getBlockByNumber", ["0x0", false])).timestamp);
 }

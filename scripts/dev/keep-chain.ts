@@ -3,6 +3,8 @@ import type { RunningAnvil } from "../processes/start-anvil.ts";
 import type { ChainState } from "./chain-state.ts";
 
 export type ChainKeeper = {
+  /** Saves the chain now, before anything else remembers a block of it. */
+  save(): Promise<void>;
   /** Lets no more blocks be made, saves the chain a last time, and ends anvil. */
   stop(): Promise<void>;
 };
@@ -50,6 +52,7 @@ export function keepChain({
   const saving = saveRepeatedly();
 
   return {
+    save: () => save(lastSaveTimeoutMs),
     async stop() {
       stopping.abort();
       if (anvil.child.running()) {

@@ -20,6 +20,7 @@ t.test("PostgreSQL is started, shown, resumed and reset with the rest", async (t
   const first = await startedDev(t, { folder, postgres: "own" });
   const children = await first.children();
   t.match(Object.keys(children).sort(), [
+    "api",
     "chain",
     "faucet",
     "gateway",

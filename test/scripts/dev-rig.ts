@@ -7,6 +7,7 @@ import type { Test } from "tap";
 import { z } from "zod";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 
@@ -17,6 +18,8 @@ export type DevPorts = {
   wallet: number;
   faucet: number;
   faucetOps: number;
+  api: number;
+  apiOps: number;
 };
 
 export type DevUnderTest = {
@@ -38,6 +41,7 @@ export type DevUnderTest = {
 
 const main = fileURLToPath(new URL("../../scripts/dev/main.ts", import.meta.url));
 const shippedConfig = fileURLToPath(new URL("../../config/gateway.yaml", import.meta.url));
+const shippedApi = fileURLToPath(new URL("../../config/api.yaml", import.meta.url));
 const shippedFaucet = fileURLToPath(new URL("../../config/faucet.yaml", import.meta.url));
 export const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru";
 const lastPrinted = "Ctrl-C stops everything";
@@ -56,6 +60,8 @@ export async function freePorts(): Promise<DevPorts> {
     wallet: await reservePort(),
     faucet: await reservePort(),
     faucetOps: await reservePort(),
+    api: await reservePort(),
+    apiOps: await reservePort(),
   };
 }
 
@@ -85,7 +91,16 @@ export async function startDev(
     process.execPath,
     [
       ...["--disable-warning=ExperimentalWarning", main],
-      ...["--config", shippedConfig, "--faucet", shippedFaucet, "--chain-port", String(used.chain)],
+      ...[
+        "--config",
+        shippedConfig,
+        "--faucet",
+        shippedFaucet,
+        "--api",
+        shippedApi,
+        "--chain-port",
+        String(used.chain),
+      ],
       ...["--wallet-port", String(used.wallet), ...args],
     ],
     {
@@ -97,6 +112,8 @@ export async function startDev(
         GATEWAY_OPS_PORT: String(used.ops),
         FAUCET_PORT: String(used.faucet),
         FAUCET_OPS_PORT: String(used.faucetOps),
+        API_PORT: String(used.api),
+        API_OPS_PORT: String(used.apiOps),
         FAUCET_PRIVATE_PORT: String(await reservePort()),
         ...database,
         ...env,
@@ -116,11 +133,16 @@ export async function startDev(
     return { code: child.exitCode, signal: child.signalCode };
   });
   const { pid = 0 } = child;
+  // A test that is killed for taking too long has no teardown.
+  const watch = await startParentWatch();
+  watch.remember(pid);
   t.teardown(async () => {
     child.kill("SIGTERM");
     const late = setTimeout(() => child.kill("SIGKILL"), goneWithinMs);
     await ended;
     clearTimeout(late);
+    watch.forget(pid);
+    await watch.stop();
   });
   return {
     pid,
