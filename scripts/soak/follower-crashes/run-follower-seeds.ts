@@ -1,0 +1,36 @@
+import { performance } from "node:perf_hooks";
+import { startPostgres } from "../../../test/helpers/postgres.ts";
+import type { Teardown } from "../../processes/teardown.ts";
+import { startCrashChain } from "./crash-chain.ts";
+import { type FollowerCrashFindings, runFollowerCrashes } from "./run-follower-crashes.ts";
+
+/** Runs so many seeds, one after the other: each kills the PostgreSQL that all have. */
+export async function runFollowerSeeds(
+  t: Teardown,
+  {
+    seeds,
+    first,
+    onFindings,
+    goesOn = () => true,
+  }: {
+    seeds: number;
+    first: number;
+    onFindings: (findings: FollowerCrashFindings & { tookMs: number }) => void;
+    goesOn?: () => boolean;
+  },
+): Promise<void> {
+  const [postgres, chain] = await Promise.all([startPostgres(t), startCrashChain(t)]);
+  for (let seed = first; seed < first + seeds && goesOn(); seed += 1) {
+    const stops: (() => unknown)[] = [];
+    const startedMs = performance.now();
+    try {
+      const findings = await runFollowerCrashes(
+        { teardown: (stop) => stops.unshift(stop) },
+        { seed, postgres, chain },
+      );
+      onFindings({ ...findings, tookMs: performance.now() - startedMs });
+    } finally {
+      for (const stop of stops) await stop();
+    }
+  }
+}
