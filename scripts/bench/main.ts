@@ -25,6 +25,10 @@ const benches: Readonly<
     what: "time until 500 claims at once are broadcast and confirmed, beside one after the other",
     run: () => import("./faucet.ts"),
   },
+  follower: {
+    what: "transactions a CPU second of the follower and its PostgreSQL, and how far it is behind the head",
+    run: () => import("./follower.ts"),
+  },
   websocket: {
     what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
     run: () => import("./websocket.ts"),

@@ -4,6 +4,7 @@ import { positiveNumber, seedNumber } from "../../lib/cli/values.ts";
 import { exitCodes } from "../../lib/service/exit-codes.ts";
 import { soakAttack } from "./attack.ts";
 import { soakFaucet } from "./faucet.ts";
+import { soakFollower } from "./follower.ts";
 import { runRandomFaults } from "./random-faults/run-random-faults.ts";
 import { runSubscribers } from "./subscribers/run-subscribers.ts";
 
@@ -19,15 +20,17 @@ const program: SingleProgram = {
     seed: { value: "S", text: "the first seed", default: "1" },
   },
   details: [
-    "npm run soak -- faucet --help   the faucet's",
-    "npm run soak -- attack --help   attacks on gateways, while a quiet key's calls are measured",
+    "npm run soak -- faucet --help     the faucet's",
+    "npm run soak -- follower --help   that of the index of the chain in PostgreSQL",
+    "npm run soak -- attack --help     attacks on gateways, while a quiet key's calls are measured",
   ],
 };
 const roundLength = 4;
 
 const [name, ...rest] = process.argv.slice(2);
-if (name === "faucet" || name === "attack") {
-  process.exitCode = await (name === "faucet" ? soakFaucet : soakAttack)(rest);
+const others = { faucet: soakFaucet, follower: soakFollower, attack: soakAttack };
+if (name === "faucet" || name === "follower" || name === "attack") {
+  process.exitCode = await others[name](rest);
 } else {
   const read = readProgram(program, process.argv.slice(2), ({ need }) => ({
     minutes: need("minutes", positiveNumber),

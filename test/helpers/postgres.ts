@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,20 +9,13 @@ import { z } from "zod";
 import { migrate } from "../../lib/postgres/migrate.ts";
 import { connectPostgres, type PostgresConnection } from "../../lib/postgres/postgres-connection.ts";
 import { readMigrations } from "../../lib/postgres/read-migrations.ts";
-import { findPostgres } from "../../scripts/processes/find-postgres.ts";
+import { type OwnPostgres, startOwnPostgres } from "../../scripts/processes/own-postgres.ts";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
-import { reservePort } from "../../scripts/processes/reserved-port.ts";
-import {
-  type RunningPostgres,
-  startPostgres as startServer,
-} from "../../scripts/processes/start-postgres.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
-import { startParentWatch } from "../../scripts/processes/watch-parent.ts";
 import { waitFor } from "./wait-for.ts";
 
 const logger = pino({ level: "silent" });
 const clusterWithinMs = 120_000;
-const endWithinMs = 10_000;
 
 /** The schema of the API, which is in a database of a test unless it asks for another. */
 export const apiMigrations = new URL("../../api/postgres/migrations/", import.meta.url);
@@ -125,66 +118,12 @@ async function shortIdentity(pid: number): Promise<string> {
     .slice(0, 8);
 }
 
-export type PostgresUnderTest = {
-  url: string;
-  port: number;
-  pid: number;
-  /** SIGKILL of the server; its other processes end by themselves. */
-  kill(): Promise<void>;
-  stop(): Promise<void>;
-  /** Starts it again on the same port with the same data. */
-  restart(): Promise<void>;
-};
+export type PostgresUnderTest = OwnPostgres;
 
 /** A real PostgreSQL of its own on a free loopback port, gone when the test ends. For tests that do something to it. */
 export async function startPostgres(
   t: Teardown,
-  { fsync = "off" }: { fsync?: "on" | "off" } = {},
+  options: { fsync?: "on" | "off" } = {},
 ): Promise<PostgresUnderTest> {
-  const programs = await findPostgres();
-  if ("missing" in programs) throw new Error(programs.missing);
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-postgres-"));
-  const watch = await startParentWatch();
-  const port = await reservePort();
-
-  async function launch(): Promise<RunningPostgres> {
-    if ("missing" in programs) throw new Error(programs.missing);
-    const started = await startServer({
-      programs,
-      env: process.env,
-      folder,
-      fsync,
-      port,
-      onLine: () => {},
-      onChild: ({ pid }) => watch.remember(pid),
-    });
-    if ("failed" in started) throw new Error(started.failed);
-    return started;
-  }
-
-  let server = await launch();
-  const kill = async () => {
-    server.child.kill();
-    await server.child.ended;
-    watch.forget(server.child.pid);
-  };
-  t.teardown(async () => {
-    await kill();
-    await watch.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  return {
-    url: server.url,
-    port,
-    get pid() {
-      return server.child.pid;
-    },
-    kill,
-    async stop() {
-      await server.child.stop({ withinMs: endWithinMs });
-    },
-    async restart() {
-      server = await launch();
-    },
-  };
+  return await startOwnPostgres(t, options);
 }

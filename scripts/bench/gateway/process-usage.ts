@@ -13,6 +13,14 @@ export function processesOf(group: number): number[] {
     .filter((pid) => Number(statFields(pid)[2]) === group);
 }
 
+/** The processes that a process has started: each has a group of its own where the program makes them so. */
+export function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => Number(statFields(pid)[1]) === parent);
+}
+
 /** User and system time that these processes have used so far, all their threads together. */
 export function cpuSeconds(pids: readonly number[]): number {
   let ticks = 0;

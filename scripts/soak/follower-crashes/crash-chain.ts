@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { tokenCode } from "../../../test/api/follower/support/token-code.ts";
-import { abiNumber, abiText, tokenLogs } from "../../../test/api/follower/support/token-logs.ts";
-import { type AnvilUnderTest, startAnvil } from "../../../test/helpers/anvil.ts";
+import { tokenCode } from "../../../test/fakes/token/token-code.ts";
+import { abiNumber, abiText, tokenLogs } from "../../../test/fakes/token/token-logs.ts";
+import { type OwnAnvil, startOwnAnvil } from "../../processes/own-anvil.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { seededRandom } from "../seeded-random.ts";
 
@@ -16,7 +16,7 @@ const tokens = Array.from({ length: 4 }, (_, index) => addressOf(0x7000 + index)
 
 /** A dev chain with old blocks, to which others are added while `keepMining` runs: payments and transfers of tokens. */
 export async function startCrashChain(t: Teardown) {
-  const anvil = await startAnvil(t);
+  const anvil = await startOwnAnvil(t);
   await anvil.rpc("evm_setAutomine", [false]);
   for (const [index, token] of tokens.entries()) {
     const name = { returns: abiText(`Token ${index}`) };
@@ -72,7 +72,7 @@ export async function startCrashChain(t: Teardown) {
   };
 }
 
-async function mineOne(anvil: AnvilUnderTest, random: () => number): Promise<void> {
+async function mineOne(anvil: OwnAnvil, random: () => number): Promise<void> {
   const draw = (count: number) => Math.floor(random() * count);
   for (let count = draw(transactionsMax + 1); count > 0; count -= 1) {
     const to = addressOf(0x9000 + draw(50));

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { leaderLock } from "../../../api/follower/index-session.ts";
-import { migrate } from "../../../lib/postgres/migrate.ts";
-import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
-import { differences, readIndex } from "../../../test/api/follower/support/read-index.ts";
-import { startFollower } from "../../../test/api/follower/support/start-follower.ts";
 import { startCutProxy } from "../../../test/fakes/cut-proxy.ts";
-import { apiMigrations, type PostgresUnderTest } from "../../../test/helpers/postgres.ts";
-import { waitFor } from "../../../test/helpers/wait-for.ts";
+import type { OwnPostgres } from "../../processes/own-postgres.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import type { CrashChain } from "./crash-chain.ts";
 import { runCrashReplica } from "./crash-replica.ts";
+import { createIndex } from "./create-index.ts";
 import { drawFaults, type Fault } from "./draw-faults.ts";
+import { startOwnFollower } from "./own-follower.ts";
+import { differences, readIndex } from "./read-index.ts";
+import { until } from "./until.ts";
 
 export type FollowerCrashFindings = {
   seed: number;
@@ -22,7 +20,6 @@ export type FollowerCrashFindings = {
   broken: string[];
 };
 
-const logger = pino({ level: "silent" });
 /** Machines that run tests can be slow; what takes longer is lost. */
 const settleWithinMs = 120_000;
 const cutMs = 100;
@@ -36,7 +33,7 @@ const quietBlocks = 80;
  */
 export async function runFollowerCrashes(
   t: Teardown,
-  { seed, postgres, chain }: { seed: number; postgres: PostgresUnderTest; chain: CrashChain },
+  { seed, postgres, chain }: { seed: number; postgres: OwnPostgres; chain: CrashChain },
 ): Promise<FollowerCrashFindings> {
   const findings: FollowerCrashFindings = { seed, blocks: 0, faults: [], broken: [] };
   const [postgresUrl, freshUrl, proxy, mining] = await Promise.all([
@@ -84,13 +81,13 @@ export async function runFollowerCrashes(
     }),
   );
   try {
-    await waitFor("the faults have come", haveFaultsCome, {
+    await until("the faults have come", haveFaultsCome, {
       withinMs: settleWithinMs,
       everyMs: 50,
     }).catch((error: Error) => findings.broken.push(error.message));
     await mining.stop();
     findings.blocks = await chain.height();
-    await waitFor("all blocks are indexed", () => isIndexed(postgresUrl, findings.blocks), {
+    await until("all blocks are indexed", () => isIndexed(postgresUrl, findings.blocks), {
       withinMs: settleWithinMs,
       everyMs: 50,
     }).catch((error: Error) => findings.broken.push(error.message));
@@ -99,24 +96,11 @@ export async function runFollowerCrashes(
     await strikes;
     for (const replica of replicas) await replica.stop();
   }
-  const fresh = await startFollower(t, { url: chain.url, postgresUrl: freshUrl });
+  const fresh = await startOwnFollower(t, { url: chain.url, postgresUrl: freshUrl });
   await fresh.indexed(findings.blocks);
   await fresh.stop();
   findings.broken.push(...differences(await readIndex(postgresUrl), await readIndex(freshUrl)));
   return findings;
-}
-
-async function createIndex(serverUrl: string, name: string): Promise<string> {
-  const admin = await connectPostgres({ url: serverUrl, name: "soak", logger });
-  try {
-    await admin.query(`create database ${name}`);
-  } finally {
-    await admin.end();
-  }
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  await migrate({ url: url.href, folder: apiMigrations, logger });
-  return url.href;
 }
 
 /** Also where PostgreSQL is away at the moment: then it is not. */

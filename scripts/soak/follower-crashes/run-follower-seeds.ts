@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { startPostgres } from "../../../test/helpers/postgres.ts";
+import { startOwnPostgres } from "../../processes/own-postgres.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { startCrashChain } from "./crash-chain.ts";
 import { type FollowerCrashFindings, runFollowerCrashes } from "./run-follower-crashes.ts";
@@ -19,7 +19,7 @@ export async function runFollowerSeeds(
     goesOn?: () => boolean;
   },
 ): Promise<void> {
-  const [postgres, chain] = await Promise.all([startPostgres(t), startCrashChain(t)]);
+  const [postgres, chain] = await Promise.all([startOwnPostgres(t), startCrashChain(t)]);
   for (let seed = first; seed < first + seeds && goesOn(); seed += 1) {
     const stops: (() => unknown)[] = [];
     const startedMs = performance.now();

@@ -1,9 +1,9 @@
 import { test } from "tap";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { readIndex } from "./support/read-index.ts";
 import { sealedBlocks, startScriptedNode } from "./support/sealed-chain.ts";
-import { startFollower } from "./support/start-follower.ts";
 
 const height = 8;
 const chain = sealedBlocks(
@@ -86,7 +86,7 @@ for (const [what, lie] of Object.entries(lies)) {
         return { ...Object(result), ...lie.block };
       },
     });
-    const follower = await startFollower(t, { url: node.url, postgresUrl });
+    const follower = await startOwnFollower(t, { url: node.url, postgresUrl });
     await waitFor(
       "all before it is indexed",
       async () =>
@@ -108,7 +108,7 @@ for (const [what, lie] of Object.entries(lies)) {
 test("a chain that answers with what is no JSON-RPC is asked again", async (t) => {
   const postgresUrl = await createDatabase(t);
   const node = await startScriptedNode(t, { blocks: chain, change: () => "a text" });
-  const follower = await startFollower(t, { url: node.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: node.url, postgresUrl });
   await waitFor("it says so", () => follower.logLines.some((line) => line.includes("cannot be brought")));
   node.setDown(true);
   await waitFor("it cannot be asked", () => follower.logLines.some((line) => line.includes("not answer")));
@@ -126,7 +126,7 @@ test("blocks too large for one answer are asked for in shorter ranges", async (t
     change: ({ method, result }) =>
       method === "eth_getBlockByNumber" && result !== null ? { ...Object(result), padding } : result,
   });
-  const follower = await startFollower(t, { url: node.url, postgresUrl, headPollMs: 600_000 });
+  const follower = await startOwnFollower(t, { url: node.url, postgresUrl, headPollMs: 600_000 });
   await follower.indexed(height);
   t.equal((await readIndex(postgresUrl)).block.length, height + 1);
 });

@@ -1,11 +1,11 @@
 import { AbiCoder, id, toBeHex, zeroPadValue } from "ethers";
 import { test } from "tap";
 import type { ReadBurn } from "../../../api/follower/burns.ts";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
+import { logInput, tokenCode } from "../../fakes/token/token-code.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import { readIndex } from "./support/read-index.ts";
-import { startFollower } from "./support/start-follower.ts";
-import { logInput, tokenCode } from "./support/token-code.ts";
 
 const coder = AbiCoder.defaultAbiCoder();
 const payer = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
@@ -55,7 +55,12 @@ test("burns stand with sums by day; a log of another contract that looks like on
   await mineAt(dayStart + 86_400);
 
   const burnContracts = [{ address: till.toUpperCase().replace("0X", "0x"), readBurn }];
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl, burnContracts, arrayBlocksMax: 2 });
+  const follower = await startOwnFollower(t, {
+    url: anvil.url,
+    postgresUrl,
+    burnContracts,
+    arrayBlocksMax: 2,
+  });
   await follower.indexed(4);
   const { burn, burn_total } = await readIndex(postgresUrl);
   t.match(burn, [

@@ -1,9 +1,9 @@
 import { test } from "tap";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { differences, readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { differences, readIndex } from "./support/read-index.ts";
-import { startFollower } from "./support/start-follower.ts";
 
 /** What a person waits for after a reset; the rest is a busy machine's. */
 const withinMs = 2000;
@@ -15,7 +15,7 @@ const to = (index: number) => `0x${index.toString(16).padStart(40, "0")}`;
 test("a dev chain that was reset empties the index and is indexed anew", async (t) => {
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   for (const index of [1, 2, 3]) await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(index) }]);
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await follower.indexed(3);
 
   const startMs = performance.now();
@@ -40,7 +40,7 @@ test("a dev chain that was taken back empties the index, also while no block fol
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(1) }]);
   const snapshot = await anvil.rpc("evm_snapshot");
   for (const index of [2, 3]) await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(index) }]);
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await follower.indexed(3);
 
   const startMs = performance.now();
@@ -54,7 +54,7 @@ test("a dev chain that was taken back empties the index, also while no block fol
   // Other blocks than before, as many as before.
   for (const index of [5, 6]) await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(index) }]);
   await follower.indexed(3);
-  const fresh = await startFollower(t, { url: anvil.url, postgresUrl: freshUrl });
+  const fresh = await startOwnFollower(t, { url: anvil.url, postgresUrl: freshUrl });
   await fresh.indexed(3);
   t.same(differences(await readIndex(postgresUrl), await readIndex(freshUrl)), []);
 });
@@ -63,13 +63,13 @@ test("a chain that was taken back and grew higher between two looks is noticed b
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   const snapshot = await anvil.rpc("evm_snapshot");
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(1) }]);
-  const first = await startFollower(t, { url: anvil.url, postgresUrl });
+  const first = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await first.indexed(1);
   await first.stop();
   await anvil.rpc("evm_revert", [snapshot]);
   for (const index of [2, 3, 4]) await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(index) }]);
 
-  const second = await startFollower(t, { url: anvil.url, postgresUrl });
+  const second = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await second.indexed(3);
   t.equal(second.standing().epoch, 2);
   t.match(
@@ -82,7 +82,7 @@ test("in production another chain stops the follower until it is told to adopt i
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(1) }]);
   const options = { url: anvil.url, postgresUrl, isDevelopment: false };
-  const first = await startFollower(t, options);
+  const first = await startOwnFollower(t, options);
   await first.indexed(1);
   const before = await readIndex(postgresUrl);
 
@@ -95,7 +95,7 @@ test("in production another chain stops the follower until it is told to adopt i
   t.match(first.logLines.join(""), /--adopt-chain/);
   await first.stop();
 
-  const told = await startFollower(t, { ...options, adoptChain: true });
+  const told = await startOwnFollower(t, { ...options, adoptChain: true });
   await waitFor("it begins anew", () => told.standing().epoch === 2);
   await told.indexed(1);
   t.equal(told.standing().refused, undefined);
@@ -111,7 +111,7 @@ test("in production a chain that was taken back changes nothing in the index", a
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(1) }]);
   const state = await anvil.rpc("evm_snapshot");
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl, isDevelopment: false });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl, isDevelopment: false });
   await follower.indexed(1);
   const [block] = (await readIndex(postgresUrl)).block.slice(1);
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(2) }]);

@@ -1,10 +1,10 @@
 import { test } from "tap";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
+import { tokenCode } from "../../fakes/token/token-code.ts";
+import { abiNumber, abiText, tokenLogs } from "../../fakes/token/token-logs.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import { readIndex } from "./support/read-index.ts";
-import { startFollower } from "./support/start-follower.ts";
-import { tokenCode } from "./support/token-code.ts";
-import { abiNumber, abiText, tokenLogs } from "./support/token-logs.ts";
 
 const alice = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const bob = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -46,7 +46,7 @@ test("blocks, transactions, contracts and transfers of the chain stand in Postgr
   });
   await anvil.rpc("evm_mine");
 
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await follower.indexed(2);
   const index = await readIndex(postgresUrl);
 
@@ -104,8 +104,8 @@ test("blocks, transactions, contracts and transfers of the chain stand in Postgr
 test("each new block is told of once, by each process that asks", async (t) => {
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   const followers = [
-    await startFollower(t, { url: anvil.url, postgresUrl }),
-    await startFollower(t, { url: anvil.url, postgresUrl }),
+    await startOwnFollower(t, { url: anvil.url, postgresUrl }),
+    await startOwnFollower(t, { url: anvil.url, postgresUrl }),
   ];
   await Promise.all(followers.map((follower) => follower.indexed(0)));
   const told = followers.map((follower) => {

@@ -1,18 +1,18 @@
 import { pino } from "pino";
 import { test } from "tap";
 import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { differences, readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { differences, readIndex } from "./support/read-index.ts";
-import { startFollower } from "./support/start-follower.ts";
 
 test("when the follower that writes is stopped another goes on", async (t) => {
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   const options = { url: anvil.url, postgresUrl };
-  const first = await startFollower(t, options);
+  const first = await startOwnFollower(t, options);
   await waitFor("the first leads", () => first.standing().isLeader);
-  const second = await startFollower(t, options);
+  const second = await startOwnFollower(t, options);
   await second.indexed(0);
   t.equal(second.standing().isLeader, false);
 
@@ -26,7 +26,7 @@ test("when the follower that writes is stopped another goes on", async (t) => {
 test("a follower whose connection is ended no longer writes, and one of the two goes on", async (t) => {
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
   const options = { url: anvil.url, postgresUrl };
-  const followers = [await startFollower(t, options), await startFollower(t, options)];
+  const followers = [await startOwnFollower(t, options), await startOwnFollower(t, options)];
   await Promise.all(followers.map((follower) => follower.indexed(0)));
   const admin = await connectPostgres({
     url: postgresUrl,
@@ -53,8 +53,8 @@ test("two followers without a lock between them write each block once", async (t
   await anvil.rpc("anvil_mine", ["0x12c"]);
   const options = { url: anvil.url, postgresUrl, arrayBlocksMax: 7 };
   const followers = [
-    await startFollower(t, { ...options, lock: 1n }),
-    await startFollower(t, { ...options, lock: 2n }),
+    await startOwnFollower(t, { ...options, lock: 1n }),
+    await startOwnFollower(t, { ...options, lock: 2n }),
   ];
   const from = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
   for (let count = 0; count < 40; count += 1) {
@@ -62,7 +62,7 @@ test("two followers without a lock between them write each block once", async (t
   }
   await Promise.all(followers.map((follower) => follower.indexed(340)));
   t.ok(followers.every((follower) => follower.standing().isLeader));
-  const fresh = await startFollower(t, { url: anvil.url, postgresUrl: freshUrl });
+  const fresh = await startOwnFollower(t, { url: anvil.url, postgresUrl: freshUrl });
   await fresh.indexed(340);
   t.same(differences(await readIndex(postgresUrl), await readIndex(freshUrl)), []);
 });

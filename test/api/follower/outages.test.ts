@@ -3,19 +3,19 @@ import { test } from "tap";
 import type { GatewayConfig } from "../../../gateway/config.ts";
 import { migrate } from "../../../lib/postgres/migrate.ts";
 import { reservePort } from "../../../scripts/processes/reserved-port.ts";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { coreKey, startGateway } from "../../helpers/gateway.ts";
 import { apiMigrations, createDatabase, startPostgres } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { startFollower } from "./support/start-follower.ts";
 
 const silent = pino({ level: "silent" });
 
 test("PostgreSQL goes away and comes back: the follower goes on where it was", async (t) => {
   const [anvil, postgres] = await Promise.all([startAnvil(t), startPostgres(t)]);
   await migrate({ url: postgres.url, folder: apiMigrations, logger: silent });
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl: postgres.url });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl: postgres.url });
   await anvil.rpc("evm_mine");
   await follower.indexed(1);
 
@@ -32,7 +32,7 @@ test("PostgreSQL goes away and comes back: the follower goes on where it was", a
 
 test("before the migrations there is nothing to write to, and the follower waits", async (t) => {
   const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t, { migrations: "none" })]);
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await waitFor("it says so", () => follower.logLines.some((line) => line.includes("cannot be asked")));
   await migrate({ url: postgresUrl, folder: apiMigrations, logger: silent });
   await follower.indexed(0);
@@ -48,7 +48,7 @@ test("through the gateway: heads come by WebSocket, and the gateway may go away"
   };
   const gateway = await startGateway(t, options);
   const headers = { "X-API-Key": coreKey };
-  const follower = await startFollower(t, {
+  const follower = await startOwnFollower(t, {
     url: gateway.url,
     headers,
     webSocketUrl: gateway.url.replace("http", "ws"),

@@ -3,10 +3,10 @@ import { test } from "tap";
 import { z } from "zod";
 import { consensusOf, sealedConsensusOf } from "../../../api/follower/consensus-of.ts";
 import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import { readIndex } from "./support/read-index.ts";
 import { type Sealing, sealedBlocks, sealers, shownWith, startScriptedNode } from "./support/sealed-chain.ts";
-import { startFollower } from "./support/start-follower.ts";
 
 const vector = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../vectors/${name}`, import.meta.url), "utf8"));
@@ -65,7 +65,7 @@ test("seals are the union of what validators show; a made-up round or seal chang
     t.teardown(() => client.stop());
     return client;
   });
-  const follower = await startFollower(t, { url: node.url, postgresUrl, validators });
+  const follower = await startOwnFollower(t, { url: node.url, postgresUrl, validators });
   await follower.indexed(3);
 
   const { block, seal } = await readIndex(postgresUrl);
@@ -83,7 +83,7 @@ test("seals are the union of what validators show; a made-up round or seal chang
 test("blocks below the youngest have rounds and missed turns, but no seals", async (t) => {
   const chain = sealedBlocks(sealings).map(({ json }) => json);
   const [node, postgresUrl] = await Promise.all([startScriptedNode(t, { blocks: chain }), createDatabase(t)]);
-  const follower = await startFollower(t, { url: node.url, postgresUrl, sealedBlocksMax: 1 });
+  const follower = await startOwnFollower(t, { url: node.url, postgresUrl, sealedBlocksMax: 1 });
   await follower.indexed(3);
   const { block, seal } = await readIndex(postgresUrl);
   t.match(block[2], { round: 1, missed: [bytea(2)] });
@@ -96,7 +96,7 @@ test("on a chain of validators a node that is behind is waited for, in developme
     startScriptedNode(t, { blocks: chain.slice(0, 5) }),
     createDatabase(t),
   ]);
-  const follower = await startFollower(t, { url: node.url, postgresUrl, pollMs: 20 });
+  const follower = await startOwnFollower(t, { url: node.url, postgresUrl, pollMs: 20 });
   await follower.indexed(4);
   let looks = 0;
   node.setChange(({ result }) => {

@@ -1,12 +1,12 @@
 import { test } from "tap";
 import { readTokenMetadata } from "../../../api/follower/token-metadata.ts";
 import { createRpcClient, type RpcAnswer } from "../../../lib/chain/rpc-client.ts";
+import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
+import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
+import { type TokenAnswer, tokenCode } from "../../fakes/token/token-code.ts";
+import { abiNumber, abiText, tokenLogs } from "../../fakes/token/token-logs.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import { readIndex } from "./support/read-index.ts";
-import { startFollower } from "./support/start-follower.ts";
-import { type TokenAnswer, tokenCode } from "./support/token-code.ts";
-import { abiNumber, abiText, tokenLogs } from "./support/token-logs.ts";
 
 const alice = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const hex = (text: string) => Buffer.from(text).toString("hex");
@@ -112,7 +112,7 @@ test("a token with a hostile name is indexed with its transfers, and asked once"
   ]);
   const transfer = { from: alice, to: address, data: tokenLogs.erc20(alice, alice, 1n) };
   await anvil.rpc("eth_sendTransaction", [transfer]);
-  const follower = await startFollower(t, { url: anvil.url, postgresUrl });
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
   await follower.indexed(1);
   await anvil.rpc("anvil_setCode", [address, tokenCode({ name: returns(abiText("another")) })]);
   await anvil.rpc("eth_sendTransaction", [transfer]);

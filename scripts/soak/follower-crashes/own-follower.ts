@@ -1,15 +1,15 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { createFollower, type FollowerOptions } from "../../../../api/follower/follower.ts";
-import { createHeadWatch } from "../../../../api/follower/head-watch.ts";
-import { createRpcClient } from "../../../../lib/chain/rpc-client.ts";
-import type { Teardown } from "../../../../scripts/processes/teardown.ts";
-import { waitFor } from "../../../helpers/wait-for.ts";
+import { createFollower, type FollowerOptions } from "../../../api/follower/follower.ts";
+import { createHeadWatch } from "../../../api/follower/head-watch.ts";
+import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
+import type { Teardown } from "../../processes/teardown.ts";
+import { until } from "./until.ts";
 
-export type FollowerUnderTest = Awaited<ReturnType<typeof startFollower>>;
+export type OwnFollower = Awaited<ReturnType<typeof startOwnFollower>>;
 
-/** A follower of the chain at `url`, whose polls are quick. */
-export async function startFollower(
+/** A follower in this process of the chain at `url`, whose polls are quick. It ends with its owner. */
+export async function startOwnFollower(
   t: Teardown,
   {
     url,
@@ -61,6 +61,6 @@ export async function startFollower(
     stop,
     /** Resolves when block `number` is in the index. */
     indexed: (number: number) =>
-      waitFor(`block ${number} is indexed`, () => (follower.standing().next ?? 0) > number),
+      until(`block ${number} is indexed`, () => (follower.standing().next ?? 0) > number),
   };
 }

@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { connectPostgres } from "../../../../lib/postgres/postgres-connection.ts";
-import type { Row } from "../../../../lib/postgres/row.ts";
+import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
+import type { Row } from "../../../lib/postgres/row.ts";
 
 const tables = {
   follower: "one",
