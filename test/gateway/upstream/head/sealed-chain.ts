@@ -33,10 +33,11 @@ export function createSealedChain(
 ): ScriptedChain {
   const unsealed = new Map<number, ReturnType<typeof make>>();
   const sealed = new Map<number, Header>();
+  const first = parent === undefined ? 0 : parent.at + 1;
 
   function header(number: number): ReturnType<typeof make> {
     // From the first that is not there yet on: a deep recursion would be too deep.
-    for (let next = unsealed.size; next <= number; next += 1) {
+    for (let next = first + unsealed.size; next <= number; next += 1) {
       unsealed.set(next, make({ name, number: next, parentHash: hashBelow(next), ...sealingAt(next) }));
     }
     return unsealed.get(number) ?? make({ name, number, parentHash: ZeroHash, ...sealingAt(number) });
