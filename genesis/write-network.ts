@@ -65,7 +65,7 @@ async function whyNot({
 }): Promise<string | undefined> {
   if (!(await exists(target))) return undefined;
   const names = await readdir(target).catch(() => undefined);
-  if (names === undefined) return `${folder} is there and is no folder`;
+  if (names === undefined) return `${folder} exists and is not a folder`;
   if (names.length === 0) return undefined;
   if (!force) {
     return (

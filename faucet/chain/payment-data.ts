@@ -6,7 +6,7 @@ export function paymentData(claimId: string): string {
   return tag + claimId;
 }
 
-/** The claim that a transaction pays; `undefined` where it is none of the faucet's. */
+/** The claim that a transaction pays; undefined for any other transaction. */
 export function claimIdOf(data: string): string | undefined {
   return new RegExp(`^${tag}([0-9a-f]{32})$`).exec(data.toLowerCase())?.[1];
 }

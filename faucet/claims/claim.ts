@@ -38,7 +38,7 @@ const claimSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** Reads a claim's hash; `undefined` where there is none. Throws where the record is not one of ours. */
+/** Reads the fields of a claim; undefined where there are none. Throws where they are not a claim's. */
 export function parseClaim(fields: Readonly<Record<string, string>>): Claim | undefined {
   return Object.keys(fields).length === 0 ? undefined : claimSchema.parse(fields);
 }

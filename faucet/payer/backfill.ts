@@ -40,7 +40,7 @@ async function refusePaidAlready({ store, fence, perAddress, metrics, logger }: 
   }
 }
 
-/** Writes a payment that was found on the chain into Redis. `false` where it is none, or known already. */
+/** Writes a payment that was found on the chain into Redis. False where the transaction is not a payment, or is known already. */
 export async function restorePayment(round: Round, mined: MinedTransaction): Promise<boolean> {
   const claimId = claimIdOf(mined.data);
   if (claimId === undefined) return false;

@@ -2,7 +2,7 @@ import type { Claim, SignedClaim } from "../claims/claim.ts";
 import type { Round } from "./payer-context.ts";
 
 /**
- * Signs the claims that wait longest, as far as there is room and the wallet has the funds: a validator would take a
+ * Signs the claims that wait longest, while there is room and the wallet has the funds: a validator would take a
  * transaction without funds and never mine it. Each signature is stored with its nonce before anybody sees it; what was
  * not stored is dropped. Answers what was signed, and what keeps the rest from it, in words.
  */

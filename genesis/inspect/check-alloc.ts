@@ -17,7 +17,7 @@ export function checkAlloc({ alloc }: GenesisView): { accounts: InspectedAccount
   for (const [key, value] of Object.entries(alloc)) {
     const address = key.startsWith("0x") ? key : `0x${key}`;
     if (!isAddress(address)) {
-      findings.push(problem(`alloc has ${JSON.stringify(key)}, which is no address`));
+      findings.push(problem(`alloc has ${JSON.stringify(key)}, which is not an address`));
       continue;
     }
     if (accounts.has(address)) {
@@ -44,7 +44,7 @@ function readAccount({
 }): InspectedAccount | undefined {
   const name = `alloc's ${getAddress(address)}`;
   if (!isObject(value)) {
-    findings.push(problem(`${name} is no object`));
+    findings.push(problem(`${name} is not an object`));
     return undefined;
   }
   const balanceWei = value["balance"] === undefined ? 0n : readQuantity(value["balance"]);

@@ -13,13 +13,13 @@ export function readGenesis(text: string): { view: GenesisView; findings: Findin
   } catch (error) {
     return { problem: `this is not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
-  if (!isObject(json)) return { problem: "this is JSON, but no object" };
+  if (!isObject(json)) return { problem: "this is JSON, but not an object" };
   const findings: Finding[] = [];
   const root = lowerCased(json, "the file", findings);
   const inside = (name: string): JsonObject => {
     const value = root[name];
     if (isObject(value)) return lowerCased(value, `"${name}"`, findings);
-    findings.push(problem(`"${name}" is ${value === undefined ? "missing" : "no object"}`));
+    findings.push(problem(`"${name}" is ${value === undefined ? "missing" : "not an object"}`));
     return {};
   };
   return { view: { root, config: inside("config"), alloc: inside("alloc") }, findings };

@@ -6,8 +6,8 @@ const secp256k1 = await instantiateSecp256k1();
 
 /**
  * Who signed: the address, in lower case, whose key signed the 32 bytes of `digest`. `signature` is r, s (32 bytes each)
- * and one byte v: 0 or 1, or 27 or 28. Undefined for what is no signature. Both values of s that sign the same are taken, as
- * in a block's seals; a transaction must have the lower (`hasLowS`).
+ * and one byte v: 0 or 1, or 27 or 28. Undefined where that is not a signature. Both values of s that sign the same are valid here, as
+ * in a block's seals; a transaction must have the lower one (`hasLowS`).
  *
  * libsecp256k1 in WebAssembly: about 0.2 ms, a tenth of what it takes in JavaScript (see DECISIONS.md, 2026-11-22).
  */

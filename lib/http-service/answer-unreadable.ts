@@ -10,7 +10,7 @@ const found: Readonly<Record<string, { status: number; detail: string }>> = {
 };
 const malformed = { status: 400, detail: "The request is no HTTP that can be read" };
 
-/** Answers a request that never reached a handler, as far as the connection still takes an answer, and closes it. */
+/** Answers a request that never reached a handler, where the connection still takes an answer, and closes it. */
 export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   if (!socket.writable) return void socket.destroy();

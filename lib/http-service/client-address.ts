@@ -18,8 +18,7 @@ export type ClientAddress = {
 };
 
 /**
- * Finds out whom a request comes from. `X-Forwarded-For` can be written by anybody, so it counts only as far as
- * trusted proxies wrote it: read from the right, the first address that is not a trusted proxy is the client. What
+ * Finds the client of a request. Anybody can write `X-Forwarded-For`, so only the part that trusted proxies wrote counts: read from the right, the first address that is not a trusted proxy is the client. What
  * stands left of it was written by the client.
  *
  * `trustedProxies`: addresses or CIDR ranges (`10.0.0.0/8`, `2001:db8::/32`). Throws on one that is neither.
@@ -63,7 +62,7 @@ export function limitAddress(address: string): string {
 
 /**
  * One spelling for each address: IPv4 dotted, IPv6 as eight groups, IPv4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291
- * 2.5.5.2) as the IPv4 address that it is. `undefined` where the text is no address.
+ * 2.5.5.2) as the IPv4 address that it is. Undefined where the text is not an address.
  */
 export function normalizeAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;

@@ -5,10 +5,10 @@ import { normalizeAddress } from "./client-address.ts";
 export type IsOwnHost = (request: Pick<IncomingMessage, "headers" | "socket">) => boolean;
 
 /**
- * For servers that answer whoever reaches them, on a loopback or private network. A browser there reaches them too, and
- * a page of a domain whose address was changed to the server's (DNS rebinding) is of the same origin as what it asks: it
- * sends what it wants and reads the answer, and is told by its Host alone. So a Host has to be loopback, the address
- * that the connection came to, or one of `hosts`. The port is not looked at: it may be a forwarded one.
+ * For servers on a loopback or private network that ask nobody for a key. A browser on that network reaches them too. By
+ * DNS rebinding a page's domain can get the server's address: the page then has the server's origin, and reads its
+ * answers. Only the Host shows it. So the Host has to be loopback, the address that the connection came to, or one of
+ * `hosts`. The port does not count, because it may be a forwarded one.
  */
 export function createIsOwnHost({ hosts }: { hosts: readonly string[] }): IsOwnHost {
   const names = new Set(hosts.map((name) => name.toLowerCase()));

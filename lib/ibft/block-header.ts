@@ -78,7 +78,7 @@ const headerSchema = z.object({
   requestsHash: bytes.optional(),
 });
 
-/** Reads a block of JSON-RPC, or says why it is no header of an IBFT 2.0 or QBFT chain. */
+/** Reads a block of JSON-RPC, or says why it is not the header of an IBFT 2.0 or QBFT block. */
 export function readBlockHeader(json: unknown): { header: BlockHeader } | { problem: string } {
   const parsed = headerSchema.safeParse(json);
   if (!parsed.success) {
@@ -118,7 +118,7 @@ export function sealHash(header: Hashed): string {
 
 /**
  * Who sealed a block, in lower case. Each validator keeps the seals that it saw, at least a quorum of them, so the whole
- * answer is the union over all validators' headers of one block. A seal that is no signature counts as nobody's.
+ * answer is the union over all validators' headers of one block. A seal that is not a signature belongs to nobody.
  */
 export function sealersOf(header: Hashed): ReadonlySet<string> {
   const digest = sealHash(header);
@@ -130,7 +130,7 @@ function hashWith({ fields, extraData }: Hashed, part: ExtraDataPart): string {
   return `0x${Buffer.from(keccak256(bytesOf(encoded))).toString("hex")}`;
 }
 
-/** Whose signature of `digest` a seal is; undefined where it is none. */
+/** Who signed `digest` with a seal; undefined where the seal is not a signature. */
 export function signerOf(digest: string, seal: string): string | undefined {
   return recoverAddress(bytesOf(digest), bytesOf(seal));
 }

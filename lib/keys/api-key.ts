@@ -19,9 +19,9 @@ const bodyPattern = /^(?:dev|live)_[0-9A-Za-z]{49}$/;
  * Makes a secret: `<prefix>_<dev|live>_` + 32 random bytes as 43 base62 characters + 6 of checksum, for example
  * `tg_live_` followed by 49 characters. `prefix` is `tg` for keys of the gateway and `svc` for those of the api.
  *
- * The checksum is a CRC-32 of all that stands before it. It proves nothing about who made the key (only Redis
- * knows that), it tells typing errors apart, and CRC-32 does so with certainty where a cut hash would do so only with
- * probability: every error within four neighbouring characters is found, which includes two swapped ones.
+ * The checksum is a CRC-32 of everything before it. It finds typing errors; whether the key exists only Redis knows.
+ * CRC-32 finds every error within four neighbouring characters, two swapped ones included, where a truncated hash would
+ * only be likely to.
  */
 export function createApiKey({
   profile,

@@ -42,7 +42,7 @@ const problemsMax = 20;
 
 const counter = z.int().min(0);
 const headerSchema = z.strictObject({
-  format: z.literal(format, `expected "${format}": this is no backup of keys`),
+  format: z.literal(format, `expected "${format}": this is not a backup of keys`),
   formatVersion: z.literal(
     formatVersion,
     `expected ${formatVersion}: this backup is of another version of Tollgate`,

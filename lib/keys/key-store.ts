@@ -121,7 +121,7 @@ export function createKeyStore({
       return refused(outcome, rotateRefusals);
     },
 
-    /** For good: there is no way back. A second time changes nothing. */
+    /** Revokes for good. A second time changes nothing. */
     async revoke(id: string): Promise<"revoked" | "alreadyRevoked" | "unknown"> {
       // Not through show(): a record that cannot be read any more must still be revocable.
       const hash = await redis.hget(keyIdsKey, id);

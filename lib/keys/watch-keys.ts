@@ -24,7 +24,7 @@ export type KeyWatch = {
    * the question and after the answer: else a change may have passed it on the way, on the other connection.
    */
   version: () => number;
-  /** The keys that were there last, as far as none have gone missing since. */
+  /** The keys that were there last, before any went missing. */
   known: () => KeyHistory | undefined;
   /** What is missing now, by the last look. */
   loss: () => KeyLoss | undefined;

@@ -8,7 +8,7 @@ const reconnectDelayMinMs = 50;
  * A connection to Redis for requests that must not wait: a command is answered within `commandTimeoutMs` or fails, and
  * a command that failed is never sent again (it may have been carried out).
  *
- * - While there is no connection, commands fail at once. Reconnecting goes on for ever, with growing delays.
+ * - While there is no connection, commands fail at once. It reconnects for ever, with growing delays.
  * - A server that accepts and does not answer (stopped, hung, network gone) is found by the first command that it
  *   leaves without an answer: the connection is destroyed, every command on it fails, and a new one is tried.
  * - Subscriptions are not renewed by the client: subscribe on every `ready` event. ioredis forgets them for good

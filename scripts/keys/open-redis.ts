@@ -24,7 +24,7 @@ export async function openRedis({
   );
 }
 
-/** A connection that is ready, or why there is none. */
+/** A ready connection, or why there is none. */
 async function connect({
   url,
   name,

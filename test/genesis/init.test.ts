@@ -152,7 +152,7 @@ t.test("a folder of somebody else's is left alone; an empty one is taken", async
   mkdirSync(folder);
   t.equal((await init("--out", folder)).code, 0);
   writeFileSync(`${folder}-file`, "mine");
-  t.match(await init("--out", `${folder}-file`), { code: 2, err: /is no folder/ });
+  t.match(await init("--out", `${folder}-file`), { code: 2, err: /is not a folder/ });
   t.match(await init("--out", `${folder}-file`, "--force"), { code: 2 });
   t.equal(readFileSync(`${folder}-file`, "utf8"), "mine");
 });

@@ -158,8 +158,8 @@ const mangled: readonly (readonly [string, unknown, RegExp])[] = [
   ["hardly any gas", { ...good, gasLimit: "0x5208" }, /gasLimit is 21000/],
   ["a time to come", { ...good, timestamp: "0x7fffffff" }, /in the future/],
   ["no accounts", { ...good, alloc: {} }, /gives nobody tokens/],
-  ["alloc as a list", { ...good, alloc: [] }, /"alloc" is no object/],
-  ["an address that is none", withAlloc({ "0x1234": { balance: "1" } }), /"0x1234", which is no address/],
+  ["alloc as a list", { ...good, alloc: [] }, /"alloc" is not an object/],
+  ["an invalid address", withAlloc({ "0x1234": { balance: "1" } }), /"0x1234", which is not an address/],
   ["one account twice", withAlloc({ ["ab".repeat(20)]: { balance: "1" } }), /twice, with 0x and without/],
   [
     "one account twice, in other letters",
@@ -203,9 +203,9 @@ t.test("public development accounts are remarked upon", async (t) => {
   t.match(inspect(withAlloc({ [address]: { balance: "0x1" } })).remarks, [/anybody can spend .*f39Fd6e5/]);
 });
 
-t.test("a file that is no JSON, or no object, is said to be none", async (t) => {
+t.test("a file that is not JSON, or not an object, is refused", async (t) => {
   t.match(inspectGenesis("{", { now }), { problem: /not JSON/ });
-  t.match(inspectGenesis("[]", { now }), { problem: /no object/ });
+  t.match(inspectGenesis("[]", { now }), { problem: /not an object/ });
 });
 
 t.test("the command exits with 0, 1 for a problem, 2 for a file that is not there", async (t) => {

@@ -160,7 +160,7 @@ t.test("a file with a bad line is refused by the line's number, and changes noth
       (all) => all.with(0, (all[0] ?? "").replace('"formatVersion":1', '"formatVersion":2')),
       /line 1: formatVersion/,
     ],
-    ["another file", () => ['{"name":"tollgate"}'], /line 1: format: .*no backup of keys/],
+    ["another file", () => ['{"name":"tollgate"}'], /line 1: format: .*not a backup of keys/],
     ["an empty file", () => [""], /line 1: expected a JSON object/],
   ];
   for (const [name, change, says] of bad) {
