@@ -12,16 +12,16 @@ export type Question = {
   paramsText: string;
   deadlineMs: number;
   group: string | undefined;
-  /** How many validators may have been ended by it: see `failover.failed`. */
+  /** How many validators the call may have ended: see `createFailover`. */
   losses?: number;
 };
 
-/** So many validators are asked of any question; to go on from there counts against its key's budget. */
+/** Any question may go to so many validators. Each further one counts against its key's budget. */
 const askedOfAny = 2;
 
 /**
- * Asks one validator after the other until one knows. A question is one call of its key at any moment: the next is asked
- * as the last one ends, so that whoever asks for what nobody has can ask no faster for it.
+ * Asks one validator after the other until one knows the answer. A question is one call of its key at any moment: the next
+ * validator gets it when the last one has answered, so questions that nobody can answer go no faster.
  */
 export function createAskInTurn({
   validators,
@@ -48,29 +48,29 @@ export function createAskInTurn({
       knows,
       done,
     }: {
-      /** Who was asked already, a bit each. */
+      /** Validators that have had the question, a bit each. */
       excluded: number;
-      /** How many others are asked at most. */
+      /** How many others get it at most. */
       askedMax: number;
       knows: (answer: WholeAnswer, lastValidator: number) => boolean;
-      /** Undefined where nobody who has the head knows, or may be asked; then `unmet` says why the last one gave no answer. */
-      done: (answer: WholeAnswer | undefined, unmet?: Unanswered) => void;
+      /** `answer` is undefined where no validator that has the head knows, or may be asked. `why`: the last one's failure. */
+      done: (answer: WholeAnswer | undefined, why?: Unanswered) => void;
     },
   ): void {
-    let asked = excluded;
+    let tried = excluded;
     let before = excluded === 0 ? 0 : 1;
     let left = askedMax;
 
     function next(): void {
-      const mayGoOn = left > 0 && isAnybodyLeft(plan.lane, asked);
+      const mayGoOn = left > 0 && isAnybodyLeft(plan.lane, tried);
       if (!mayGoOn || (before === askedOfAny && !budget.take(group))) {
         done(undefined);
         return;
       }
       left -= 1;
       before += 1;
-      const call = createUpstreamCall({ plan, paramsText, deadlineMs, group, tried: asked, settle: settled });
-      // Nobody is asked for a second time.
+      const call = createUpstreamCall({ plan, paramsText, deadlineMs, group, tried, settle: settled });
+      // No validator gets it a second time.
       call.isSecondRound = true;
       call.losses = losses;
       call.alone = losses > 0;
@@ -82,7 +82,7 @@ export function createAskInTurn({
       else if (isStreamed(outcome)) done(undefined);
       else if (knows(outcome, lastValidator)) done(outcome);
       else {
-        asked |= validators[lastValidator]?.bit ?? 0;
+        tried |= validators[lastValidator]?.bit ?? 0;
         next();
       }
     }

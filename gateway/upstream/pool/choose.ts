@@ -1,25 +1,25 @@
 import { hasRoom, inFlight, type Validator, type ValidatorLane } from "./validator.ts";
 
-/** What the pool asks of the head. */
+/** What the pool has to know of the head. */
 export type PoolHead = {
-  /** It is of our chain and has the announced block. */
+  /** The validator is of our chain and has the announced block. */
   isEligible(label: string): boolean;
   announced(): { number: bigint; hash: string } | undefined;
-  /** Undefined where it is not known to be of our chain: then it is never asked, however few are left. */
+  /** Undefined where the validator is not known to be of our chain: it gets no calls then, however few are left. */
   heightOf?(label: string): bigint | undefined;
-  /** When it last closed a connection (monotonic milliseconds): its process may have ended and begun again. */
+  /** When the validator last closed a connection (monotonic milliseconds): its process may have restarted. */
   connectionLostAtMs?(label: string): number | undefined;
 };
 
 export type Choose = (lane: number, excluded: number) => Validator | "busy" | "none";
 
-/** Without a measurement a validator counts as this fast. */
+/** The latency of a validator that was not measured yet. */
 const meanMsMin = 0.05;
 
 /**
- * Who gets the next request: of two that are picked at random among the best, the one with the lower product of requests
- * in flight and latency ("the power of two choices"). `busy`: the best have no connection free, and a worse one would
- * not be faster. `none`: nobody is left but those in `excluded` (a bit each).
+ * Makes the function that chooses the validator for the next request. It picks two of the best at random and takes the one
+ * with the lower product of requests in flight and latency ("the power of two choices"). `busy`: the best have no free
+ * connection, and a worse one would not be faster. `none`: only those in `excluded` (a bit each) are left.
  */
 export function createChoose({
   validators,
@@ -30,7 +30,7 @@ export function createChoose({
   head: PoolHead;
   random?: () => number;
 }): Choose {
-  // Filled anew for each choice; it holds members only, which live as long as it does.
+  // Filled anew for each choice. One array for all, since it holds only what lives as long.
   const best: Validator[] = [];
 
   return function choose(lane, excluded) {
@@ -45,7 +45,7 @@ export function createChoose({
       bestTier = tier;
       best.push(validator);
     }
-    // Those that are out are asked only while nobody is sound: else a call that failed elsewhere would hang with them.
+    // Ejected validators get calls only while none is sound: else a call that failed elsewhere would hang there.
     if (best.length === 0 || (bestTier === 3 && isSomebodySound)) return "none";
     return pick(lane) ?? "busy";
   };
@@ -67,7 +67,7 @@ export function createChoose({
   }
 }
 
-/** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: taken out. 4: never asked. */
+/** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: ejected. 4: never used. */
 export function tierOf(validator: Validator, lane: number, head: PoolHead): number {
   const { health, label } = validator;
   if (head.heightOf !== undefined && head.heightOf(label) === undefined) return 4;

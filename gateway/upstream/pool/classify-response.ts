@@ -5,11 +5,11 @@ export type ResponseClass =
   | { kind: "null" }
   | { kind: "error"; code: number; message: string };
 
-/** What an answer says, without reading it further than needed: nearly all are values. */
+/** Classifies an answer, and reads no more of it than needed: nearly all are values. */
 export function classifyResponse(answer: WholeAnswer): ResponseClass {
   const { afterId } = answer;
   if (isValue(answer)) return { kind: "value" };
-  // Errors and answers of another shape were proved to be JSON when they were cut.
+  // The rest was proved to be JSON when it was cut.
   const response: unknown = JSON.parse(
     Buffer.from(`${answer.beforeId}0${afterId}`, "latin1").toString("utf8"),
   );
@@ -23,12 +23,12 @@ export function classifyResponse(answer: WholeAnswer): ResponseClass {
   return "result" in response && response.result === null ? { kind: "null" } : { kind: "value" };
 }
 
-/** Whether it is a result other than `null`, by its first bytes alone. */
+/** Whether the answer is a result other than `null`. Its first bytes tell. */
 export function isValue({ afterId }: WholeAnswer): boolean {
   return afterId.startsWith(',"result":') && !afterId.startsWith("null", 10);
 }
 
-/** Whether it is a result, by its first bytes alone. */
+/** Whether the answer is a result. Its first bytes tell. */
 export function isPlainResult({ afterId }: WholeAnswer): boolean {
   return afterId.startsWith(',"result":');
 }

@@ -5,27 +5,27 @@ import type { StreamedAnswer } from "../upstream-result.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
-/** One HTTP request on its way. */
+/** One HTTP request on its way, with its calls. */
 export type UpstreamRequest = {
   readonly validatorIndex: number;
   readonly lane: number;
   readonly calls: readonly UpstreamCall[];
-  /** Monotonic, as `endsAtMs`: when its connection is given up. */
+  /** Monotonic, like `endsAtMs`, when its connection is given up. */
   readonly sentAtMs: number;
   readonly endsAtMs: number;
-  /** The first through a validator that was taken out. */
+  /** The first to a validator that was ejected. */
   readonly isHalfOpen: boolean;
   /** The validator had the announced block when this was sent. */
   readonly isAtHead: boolean;
-  /** Bytes of it have left: a validator may have carried it out. */
+  /** Bytes of it have left, so a validator may have carried it out. */
   hasLeft: boolean;
   isHedged: boolean;
   isMoved: boolean;
-  /** Its calls are asked elsewhere. It still counts, because the validator goes on with it. */
+  /** Its calls are retried elsewhere. It still counts, because the validator goes on with it. */
   isAbandoned: boolean;
 };
 
-/** A closed list, since it labels metrics. */
+/** A closed list, because it labels metrics. */
 export const failureReasons = [
   /** No connection could be made. */
   "connect",
@@ -33,26 +33,26 @@ export const failureReasons = [
   "closed",
   /** Not answered within the method's time. */
   "timeout",
-  /** No byte came, and no answer to a ping. */
+  /** Neither a byte came nor the answer to a ping. */
   "hung",
-  /** Others answer such calls many times faster. */
+  /** Other validators answer such calls many times faster. */
   "late",
-  /** An HTTP status that is no answer. */
+  /** An HTTP status without an answer. */
   "status",
-  /** Bytes that are no answers to what was asked. */
+  /** The body does not answer the request. */
   "bad_answer",
-  /** One answer of an array is not there, or there twice. */
+  /** An answer of an array is missing, or there twice. */
   "missing",
   /** An array came back as one error object. */
   "array_refused",
   "too_large",
-  /** What comes in from validators holds as much as it may. */
+  /** Answers that come in from validators hold as many bytes as they may. */
   "no_room",
-  /** A long answer whose client has left. */
+  /** A long answer for which nobody waits any more. */
   "unwanted",
   /** `null` or an unknown block, where the block must exist. */
   "behind",
-  /** -32603: its own fault, as at the import of a block. */
+  /** -32603: the validator's own fault, for instance while it imports a block. */
   "internal_error",
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
@@ -61,24 +61,24 @@ export type ConnectionEvents = {
   bytesCame(request: UpstreamRequest): void;
   answered(connection: Connection, request: UpstreamRequest, answer: { status: number; body: Buffer }): void;
   failed(connection: Connection, request: UpstreamRequest, reason: FailureReason): void;
-  /** The answer is long: from now on it is the stream's. `streamEnded` or `failed` follows. */
+  /** The answer is long and goes on as a stream. `streamEnded` or `failed` follows. */
   streamBegan(request: UpstreamRequest, answer: StreamedAnswer): void;
   streamEnded(connection: Connection, request: UpstreamRequest): void;
 };
 
 export type Connection = {
-  /** What is in flight, or nothing. A field and no collection: what lives short must not hang on what lives long. */
+  /** The request in flight. A field and not a collection, so that the collector finds short-lived objects quickly. */
   request: UpstreamRequest | undefined;
   /** One character of `body` a byte. */
   send(request: UpstreamRequest, body: string): void;
-  /** Closes it for good. Nothing is reported any more. */
+  /** Closes it for good, and reports nothing any more. */
   destroy(): void;
   /** How long its stream has stood still; undefined where it has none. */
   streamStalledMs(nowMs: number): number | undefined;
   failStream(): void;
 };
 
-/** One keep-alive connection with one request in flight. Time is kept by whoever sweeps over it, never by timers of its own. */
+/** One keep-alive connection with one request in flight. It has no timers: the sweep keeps the time. */
 export function createConnection({
   target,
   answerBytesMax,
@@ -98,10 +98,10 @@ export function createConnection({
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let bytes = 0;
-  /** Taken of the room for answers that come in. */
+  /** Bytes taken of the room for answers that come in. */
   let counted = 0;
   let relay: StreamRelay | undefined;
-  /** Whether the answer was found to be long, and what to do about it decided. */
+  /** The answer was found to be long, and it is decided what to do about that. */
   let wasLooked = false;
 
   const connection: Connection = {
@@ -120,7 +120,7 @@ export function createConnection({
     },
   };
 
-  /** Ready for the next request; gives what was in flight. */
+  /** Makes it ready for the next request. Returns the one that was in flight. */
   function release(): UpstreamRequest | undefined {
     const { request } = connection;
     connection.request = undefined;
@@ -139,7 +139,7 @@ export function createConnection({
     return more === undefined ? first : joinChunks([first, ...more], bytes);
   }
 
-  /** What comes is good for this turn only: an answer in one piece, as nearly all are, is read in it. */
+  /** The chunk is good for this turn only. Nearly all answers are one chunk, which is read in this turn. */
   function collect(chunk: Buffer, isLast: boolean): void {
     bytes += chunk.length;
     if (first === undefined) first = isLast ? chunk : Buffer.from(chunk);
@@ -147,7 +147,7 @@ export function createConnection({
     else more.push(Buffer.from(chunk));
   }
 
-  /** An answer that grew long: streamed to who can take it, dropped where nobody waits, refused beyond the limit. */
+  /** A long answer is streamed where the client can take a stream, dropped where nobody waits, refused beyond the limit. */
   function checkLength(request: UpstreamRequest): void {
     const [call] = request.calls;
     if (call !== undefined && request.calls.length === 1 && !wasLooked && status === 200) {

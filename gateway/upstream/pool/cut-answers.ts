@@ -3,7 +3,7 @@ import { loadView } from "../../json-rpc/scan-source.ts";
 import { failed, skipValue } from "../../json-rpc/scan-value.ts";
 import { usualBeforeId, type WholeAnswer } from "../upstream-result.ts";
 
-/** Ids of an array's calls are their places, from 1. So the text around them is made once. */
+/** The ids of an array's calls are their places, from 1. So the text around them is made once. */
 const idsMax = 1000;
 
 const heads: string[] = [];
@@ -14,20 +14,20 @@ const openingBracket = 0x5b;
 const closingBracket = 0x5d;
 const closingBrace = 0x7d;
 
-/** A deeper result is read the careful way, which does not call itself for each level. */
+/** A deeper result is read by the careful way, which needs no stack for each level. */
 const depthMax = 400;
 
-/** Of a longer body each answer is a text of its own: a piece of one text would keep all of it in memory. */
+/** Each answer of a longer body is a text of its own: a piece of one text would keep all of it in memory. */
 const sharedTextBytesMax = 16 * 1024;
 
-/** A body that is being cut: its bytes under the scanner, and how a part of it becomes text. */
+/** A body that is being cut: its bytes for the scanner, and its text where that is short. */
 type Source = { body: Buffer; view: DataView; isAscii: boolean; text: string | undefined };
 
 /**
- * Cuts the answers to an array of `count` calls out of a body, where it is written as validators write it: members and
- * answers in the usual order, no blanks. Undefined for anything else, which is left to the careful way.
+ * Cuts the answers to an array of `count` calls out of a body that is written as validators write it: members and answers
+ * in the usual order, no blanks. Undefined for any other body, which the careful way reads.
  *
- * Each result is proved to be JSON while its end is looked for: what is remembered or shared hurts everybody if it is not.
+ * The scan for a result's end also proves it to be JSON: a cached or shared answer that is not would hurt everybody.
  */
 export function cutArray(body: Buffer, count: number): WholeAnswer[] | undefined {
   const source = count > idsMax ? undefined : open(body);
@@ -46,7 +46,7 @@ export function cutArray(body: Buffer, count: number): WholeAnswer[] | undefined
   return at === body.length ? answers : undefined;
 }
 
-/** The same for one call that was asked alone, with the id 1. */
+/** The same for a call that went alone, with the id 1. */
 export function cutLone(body: Buffer): WholeAnswer | undefined {
   const source = open(body);
   const head = heads[1] ?? "";
@@ -54,7 +54,7 @@ export function cutLone(body: Buffer): WholeAnswer | undefined {
   return answerAt(source, head.length, body.length);
 }
 
-/** Undefined where the bytes are no UTF-8. */
+/** Undefined where the bytes are not UTF-8. */
 function open(body: Buffer): Source | undefined {
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) return undefined;
@@ -62,17 +62,17 @@ function open(body: Buffer): Source | undefined {
   return { body, view: loadView(body), isAscii: ascii, text };
 }
 
-/** Who gave it is written in where that is known. `member`: behind the quote before the second member's name. */
+/** The caller fills in the validator. `member` is the place behind the quote before the second member's name. */
 function answerAt({ body, text, isAscii: ascii }: Source, member: number, end: number): WholeAnswer {
-  // The head's last two characters are a comma and a quote, which come behind the id.
+  // The last two characters of the head are the comma and the quote behind the id.
   const afterId = text === undefined ? body.toString("latin1", member - 2, end) : text.slice(member - 2, end);
   return { beforeId: usualBeforeId, afterId, isAscii: ascii, validator: "", wasAtHead: false };
 }
 
-/** The place behind an answer `{"jsonrpc":"2.0","id":1,"result":…}` or `…,"error":{…}}`, or `failed`. */
+/** The place behind an answer `{"jsonrpc":"2.0","id":1,"result":…}` or `…,"error":{…}}`; else `failed`. */
 function answerEnd({ body, view, text }: Source, at: number, head: string): number {
   const member = at + head.length;
-  // Nine more for `result":` and the least that a result can be: so the bytes that are looked at are the body's.
+  // Nine more bytes for `result":` and the shortest result, so that the scan stays inside the body.
   if (member + 9 > body.length) return failed;
   const isHead =
     text === undefined ? body.toString("latin1", at, member) === head : text.startsWith(head, at);

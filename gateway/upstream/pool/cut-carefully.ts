@@ -3,8 +3,8 @@ import { readAnswer } from "../../json-rpc/read-answer.ts";
 import type { WholeAnswer } from "../upstream-result.ts";
 
 /**
- * The answers of an array by their ids, 1 to `count`, whatever their order, spacing and members. What is missing, there
- * twice or no answer is undefined; all are where the body is no array of objects.
+ * The answers of an array by their ids, 1 to `count`, whatever their order, spacing and members. An answer that is missing,
+ * there twice or not valid is undefined; all are where the body is not an array of objects.
  */
 export function cutArrayCarefully(body: Buffer, count: number): (WholeAnswer | undefined)[] {
   const answers = new Array<WholeAnswer | undefined>(count).fill(undefined);
@@ -25,7 +25,7 @@ export function cutArrayCarefully(body: Buffer, count: number): (WholeAnswer | u
   return answers;
 }
 
-/** The answer to the call with this id that was asked alone. */
+/** The answer to a call that went alone with this id. */
 export function cutLoneCarefully(body: Buffer, id: number): WholeAnswer | undefined {
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) return undefined;
@@ -34,9 +34,9 @@ export function cutLoneCarefully(body: Buffer, id: number): WholeAnswer | undefi
 }
 
 /**
- * A single error object without an id: what a validator says to a body that it could not read, or to an array that it
- * refuses as a whole (JSON-RPC 2.0 section 5). As the answer to an array it is one with any id: what refuses it may put one
- * there (that of its first call, or 1), and it is no more the answer to that call than to the others.
+ * A single error object without an id: the answer to a body that the validator could not read, or to an array that it
+ * refuses as a whole (JSON-RPC 2.0 section 5). For an array it may have any id: some nodes put that of the first call, or 1,
+ * and it answers that call no more than the others.
  */
 export function cutLoneError(body: Buffer, { isOfArray }: { isOfArray: boolean }): WholeAnswer | undefined {
   const parsed = parse(body);
@@ -74,7 +74,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Where the item of an array that begins at `start` ends: at the comma or the bracket. The text is known to be JSON. */
+/** The end of the array item that begins at `start`: its comma or bracket. The text is known to be JSON. */
 function valueEnd(body: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < body.length; at += 1) {

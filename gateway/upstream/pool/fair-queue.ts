@@ -6,18 +6,18 @@ export type FairQueue = ReturnType<typeof createFairQueue>;
 
 /** How the calls of a lane take turns. */
 export type Turns = {
-  /** What a key may send at its turn, in units of `costOf`. */
+  /** What a key may send in its turn, in units of `costOf`. */
   readonly perTurn: number;
   costOf(call: UpstreamCall): number;
-  /** Whether one array holds calls of several keys. Where calls are slow, one key's would hold up another's in it. */
+  /** Whether calls of several keys may share an array. Slow calls of one key would hold up another key's in it. */
   readonly isMixed: boolean;
-  /** How many calls like this one go into one array. */
+  /** How many calls like this one may share an array. */
   callsMaxOf(call: UpstreamCall): number;
 };
 
 const lightPerTurn = 16;
 
-/** Light calls cost what the method table says, and share arrays. One whose answer will be long is a whole turn. */
+/** Light calls cost what the method table says, and share arrays. A call with a long answer takes a whole turn. */
 export const lightTurns: Turns = {
   perTurn: lightPerTurn,
   costOf: ({ plan, counted }) => (hasLongAnswers(counted, plan.rule.name) ? lightPerTurn : plan.rule.cost),
@@ -25,7 +25,7 @@ export const lightTurns: Turns = {
   callsMaxOf: () => Number.POSITIVE_INFINITY,
 };
 
-/** A key's calls that wait; those before `at` are gone. `left` is what its turn has left. */
+/** The waiting calls of a key; those before `at` are gone. `left` is what is left of its turn. */
 type KeyQueue = {
   readonly group: string | undefined;
   calls: (UpstreamCall | undefined)[];
@@ -39,7 +39,7 @@ type KeyQueue = {
 /** Bounds of one request. `isMixed` false: it holds calls of one key, also where keys may share one. */
 export type TakeLimits = { callsMax: number; paramsBytesMax: number; isMixed?: boolean };
 
-/** Places before `at` that are kept, so that they are not cut off one by one. */
+/** So many places before `at` are kept, so that they are not cut off one by one. */
 const gonePlacesMax = 512;
 
 /**
@@ -50,7 +50,7 @@ const gonePlacesMax = 512;
 export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }: Turns) {
   let fresh: UpstreamCall[] = [];
   const queues = new Map<string | undefined, KeyQueue>();
-  /** Those with something waiting, in the order of their turns. */
+  /** Keys with waiting calls, in the order of their turns. */
   let first: KeyQueue | undefined;
   let last: KeyQueue | undefined;
   let backlog = 0;
@@ -83,7 +83,7 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
     last = queue;
   }
 
-  /** Ends the turn of the first: it comes last, or goes where nothing of it waits. */
+  /** Ends the turn of the first key: it comes last, or goes where none of its calls wait. */
   function endTurn(queue: KeyQueue): void {
     first = queue.next;
     if (first === undefined) last = undefined;
@@ -103,7 +103,7 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
   }
 
   function pass(queue: KeyQueue): void {
-    // What lives short must not hang on what lives long.
+    // A gone call must not be kept alive by its queue.
     queue.calls[queue.at] = undefined;
     queue.at += 1;
     backlog -= 1;
@@ -141,12 +141,12 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
     return taken;
   }
 
-  /** Whether what has come is one request: it is short enough, and where keys do not share arrays it is of one key. */
+  /** Whether the new calls make one request: few enough, and of one key where keys do not share arrays. */
   function isOneRequest(callsMax: number, isMixed: boolean): boolean {
     if (fresh.length > callsMax) return false;
     const [call] = fresh;
     if (call === undefined) return true;
-    // Long answers wait for their key's turn even where few calls wait.
+    // Calls with long answers wait for their key's turn even where few calls wait.
     if (isMixed) return fresh.length === 1 || call.counted?.longAnswers === undefined;
     return fresh.length <= callsMaxOf(call) && fresh.every(({ group }) => group === call.group);
   }
@@ -171,9 +171,9 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
     push(call: UpstreamCall): void {
       fresh.push(call);
     },
-    /** How many wait. */
+    /** How many calls wait. */
     count: () => fresh.length + backlog,
-    /** What goes into the next request; at least one call where one waits. */
+    /** Takes out the calls of the next request; at least one where one waits. */
     take(limits: TakeLimits): UpstreamCall[] {
       const isMixed = mayMix && limits.isMixed !== false;
       if (backlog === 0 && isOneRequest(limits.callsMax, isMixed)) {
@@ -190,7 +190,7 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
       for (const call of fresh) visit(call);
       for (const { calls } of queues.values()) for (const call of calls) if (call !== undefined) visit(call);
     },
-    /** Takes out what was answered while it waited. */
+    /** Takes out the calls that were settled while they waited. */
     dropSettled(): void {
       if (fresh.some(({ settled }) => settled)) fresh = fresh.filter(({ settled }) => !settled);
       for (const queue of queues.values()) {
@@ -201,8 +201,8 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
       }
     },
     /**
-     * Makes room for one more call of `group` where the queue is full: takes out the latest of the key that has most
-     * waiting. Undefined where that is `group` itself.
+     * Makes room for one more call of `group` in a full queue: takes out the latest call of the key with most waiting
+     * calls. Undefined where that key is `group` itself.
      */
     makeRoom(group: string | undefined): UpstreamCall | undefined {
       spread();

@@ -1,34 +1,34 @@
 export type GroupCounts = ReturnType<typeof createGroupCounts>;
 
-/** How many calls of one key are under way in a lane, and how long one of them takes a validator. */
+/** How many calls of a key are under way in a lane, and how long one of them takes a validator. */
 export type GroupCount = {
   underWay: number;
-  /** A moving mean of milliseconds; 0 where nothing is known. */
+  /** A moving mean of milliseconds; 0 where none was measured. */
   callMs: number;
   /**
-   * Methods that had a long answer lately, each with how many short ones it takes to forget that. Undefined where there are
+   * Methods with a long answer of late, each with how many short ones it takes to forget that. Undefined where there are
    * none, which is nearly always.
    */
   longAnswers: Map<string, number> | undefined;
-  /** Sweeps that found nothing under way. */
+  /** Sweeps in a row that found nothing under way. */
   idleSweeps: number;
 };
 
-/** So many sweeps a key is remembered: one that pauses must not pass for one that is not known. */
+/** A key is remembered for so many sweeps: after a pause it must not count as unknown. */
 const idleSweepsMax = 200;
-/** Weight of the newest measurement: what turns slow is believed sooner than what turns quick. */
+/** Weight of the newest measurement. A key that turns slow is believed sooner than one that turns quick. */
 const slowerShare = 0.5;
 const quickerShare = 0.2;
 
 /**
- * Counts the calls of each key. A call holds its key's count, so that its end is a subtraction and costs no look-up; counts
- * that came to nothing are forgotten by the sweep after a while.
+ * Counts the calls of each key. A call holds its key's count, so its end is a subtraction and costs no look-up. The sweep
+ * forgets idle counts after a while.
  */
 export function createGroupCounts({ groupMax }: { groupMax: number }) {
-  // Numbers only: no call hangs on it.
+  // It holds numbers only and keeps no call alive.
   const counts = new Map<string, GroupCount>();
   return {
-    /** Lets one more begin, until its `underWay` is lowered; undefined where too many are under way. */
+    /** Counts one more call, until its `underWay` is lowered; undefined where too many are under way. */
     enter(group: string): GroupCount | undefined {
       let count = counts.get(group);
       if (count === undefined) {
@@ -40,7 +40,7 @@ export function createGroupCounts({ groupMax }: { groupMax: number }) {
       count.idleSweeps = 0;
       return count;
     },
-    /** Nothing holds a count of nothing. */
+    /** Called by each sweep. A count of 0 is held by no call. */
     forgetIdle(): void {
       for (const [group, count] of counts) {
         if (count.underWay > 0) continue;
@@ -51,17 +51,17 @@ export function createGroupCounts({ groupMax }: { groupMax: number }) {
   };
 }
 
-/** To be told how long a request took, and for how many calls of one key. */
+/** Notes how long a call of the key took. */
 export function noteCallMs(count: GroupCount, ms: number): void {
   const share = ms > count.callMs ? slowerShare : quickerShare;
   count.callMs = count.callMs === 0 ? ms : count.callMs + (ms - count.callMs) * share;
 }
 
-/** From here on an answer is long: in an array its neighbours would wait for it. */
+/** An answer is long from here on: its neighbours in an array would wait for it. */
 export const longAnswerChars = 128 * 1024;
 const shortAnswersToForget = 16;
 
-/** To be told how long each answer to one key is. */
+/** Notes the length of an answer to the key. */
 export function noteAnswerLength(count: GroupCount, method: string, chars: number): void {
   if (chars >= longAnswerChars) {
     count.longAnswers ??= new Map();
@@ -75,7 +75,7 @@ export function noteAnswerLength(count: GroupCount, method: string, chars: numbe
   if (count.longAnswers?.size === 0) count.longAnswers = undefined;
 }
 
-/** Whether this key's answers to the method are long, as far as is known. */
+/** Whether the key's answers to this method are long, as far as is known. */
 export function hasLongAnswers(count: GroupCount | undefined, method: string): boolean {
   return count?.longAnswers?.has(method) === true;
 }

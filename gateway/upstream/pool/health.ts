@@ -5,14 +5,14 @@ export type Health = ReturnType<typeof createHealth>;
 
 export type Ejection = { reason: FailureReason; atMs: number };
 
-/** How long a validator may be on trial without any traffic before it counts as well. */
+/** A half-open validator without any traffic counts as healthy after this time. */
 const halfOpenMsMax = 2000;
-/** After so long in use an earlier failure no longer makes the next pause longer. */
+/** After so long in use an earlier ejection no longer makes the next pause longer. */
 const forgottenAfterMs = 10_000;
 
 /**
- * Whether a validator is asked. `closed`: it is. `open`: it is not, and is pinged from time to time. `half-open`: it
- * answered a ping, and the first answer to a call closes the breaker. A suspect is asked only where nobody better is.
+ * The circuit breaker of one validator. `closed`: it gets calls. `open`: it is ejected and gets pings only. `half-open`: it
+ * answered a ping, and the first answer to a call closes the breaker. A suspect gets calls only where nobody better is.
  */
 export function createHealth({
   settings,
@@ -21,7 +21,7 @@ export function createHealth({
   onReadmitted,
 }: {
   settings: PoolSettings["health"];
-  /** False for the last one: health is relative. */
+  /** False for the last one that can be asked. */
   mayEject: () => boolean;
   onEjected: (reason: FailureReason) => void;
   onReadmitted: () => void;
@@ -75,7 +75,7 @@ export function createHealth({
       if (state !== "closed") close(nowMs);
     },
 
-    /** Nobody listens, or it failed on trial, or too often in a row: then it is out. */
+    /** Ejects the validator where nobody listens, where it fails half-open, or fails too often in a row. */
     failed(reason: FailureReason, nowMs: number): void {
       failuresInRow += 1;
       if (reason === "connect" || state === "half-open" || failuresInRow >= settings.failuresMax) {
@@ -83,7 +83,7 @@ export function createHealth({
       }
     },
 
-    /** It is asked something and says nothing: a ping tells whether it still answers anything. */
+    /** It has open requests and sends nothing: a ping tells whether it answers at all. */
     isSilent(nowMs: number): void {
       if (isSuspect || state === "open") return;
       isSuspect = true;

@@ -1,14 +1,14 @@
 export type HedgeBudget = ReturnType<typeof createHedgeBudget>;
 
-/** How many calls may be asked twice: a share of all calls, and at first `burst`. */
+/** How many calls may be hedged: a share of all calls, and `burst` at first. */
 export function createHedgeBudget({ shareMax, burst }: { shareMax: number; burst: number }) {
   let left = burst;
   return {
-    /** To be told of each call. */
+    /** Called for each call. */
     earn(): void {
       if (left < burst) left += shareMax;
     },
-    /** Whether one more may be asked twice. */
+    /** Whether one more call may be hedged. */
     take(): boolean {
       if (left < 1) return false;
       left -= 1;

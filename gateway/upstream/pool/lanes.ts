@@ -12,19 +12,19 @@ export type Lane = {
   readonly callsMax: number;
   readonly queueMax: number;
   readonly groups: GroupCounts;
-  /** Whose calls share an array, and how long one may take. */
+  /** How its keys take turns, and which calls share an array. */
   readonly turns: Turns;
-  /** Not yet asked of anybody. */
+  /** New calls. */
   readonly fresh: FairQueue;
-  /** Asked before, in vain or too slowly: each for a validator that it was not yet asked of. */
+  /** Retried and hedged calls, each for a validator that has not had it. */
   again: UpstreamCall[];
   /** The last request was of retried calls. */
   wasAgain: boolean;
-  /** How many stand in all members' `directed`. */
+  /** How many calls wait in the `directed` queues of all validators. */
   directed: number;
   /** Of all validators. */
   readonly latency: Latency;
-  /** When a request was last answered in half of the time after which arrays are halved. */
+  /** When a request was last answered within half of the time after which arrays are split. */
   quickAnswerAtMs: number;
 };
 
@@ -50,9 +50,9 @@ export function createLanes(settings: PoolSettings): Lane[] {
   });
 }
 
-/** What a key may take of a validator's time at its turn, of calls that may be slow: one call where they take longer. */
+/** How much of a validator's time a key may take in its turn; one call where its calls take longer. */
 const perTurnMs = 64;
-/** What a call counts for of a key whose calls were not measured yet. */
+/** The cost of a call whose key was not measured yet. */
 const unknownCallMs = 8;
 
 /**
@@ -75,7 +75,7 @@ export function waiting(lane: Lane): number {
   return lane.fresh.count() + lane.again.length + lane.directed;
 }
 
-/** Takes out of the queues what was answered while it waited: its time was over, or its client gone. */
+/** Takes calls out of the queues that were settled while they waited: their time was over. */
 export function dropSettled(lane: Lane, validators: readonly Validator[]): void {
   lane.fresh.dropSettled();
   lane.again = withoutSettled(lane.again);

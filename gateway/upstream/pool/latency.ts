@@ -3,9 +3,9 @@ export type Latency = ReturnType<typeof createLatency>;
 const samplesKept = 256;
 /** Weight of the newest sample. */
 const newestShare = 0.2;
-/** Slower is all the same: it is passed over. */
+/** Slower makes no difference: the validator is passed over. */
 const meanMsMax = 1000;
-/** How fast a mean that nothing renews is forgotten: half in this time. */
+/** A mean that nothing renews is halved in this time. */
 const forgetHalfMs = 400;
 
 /** How long requests take: a moving mean to choose by, and the 95th percentile of the latest. */
@@ -26,7 +26,7 @@ export function createLatency() {
       isRenewed = true;
       isSorted = false;
     },
-    /** 0 where nothing is known. */
+    /** 0 where nothing was measured. */
     meanMs: () => meanMs,
     p95Ms(): number {
       if (isSorted) return p95Ms;
@@ -35,12 +35,12 @@ export function createLatency() {
       isSorted = true;
       return p95Ms;
     },
-    /** To be told of time that passes. Without it a validator that was slow once would never be asked again. */
+    /** Called as time passes. Without it a validator that was slow once would never get a call again. */
     age(elapsedMs: number): void {
       if (!isRenewed) meanMs *= 0.5 ** (elapsedMs / forgetHalfMs);
       isRenewed = false;
     },
-    /** What was measured before an outage says nothing about the time after it. */
+    /** Measurements from before an outage say nothing about the time after it. */
     reset(): void {
       meanMs = 0;
     },

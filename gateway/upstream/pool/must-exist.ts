@@ -2,18 +2,18 @@ import type { ByteText } from "../../json-rpc/answer.ts";
 import type { MethodRule } from "../../methods/method-table.ts";
 import type { ResponseClass } from "./classify-response.ts";
 
-/** How Besu and anvil say that they do not have a block, or its state. */
+/** The words of Besu and anvil for a block, or its state, that they do not have. */
 const unknownBlockWords =
   /^(unknown block|block not found|header not found|resource not found|invalid block param \(block not found\)|world state (un|not )available|blockoutofrangeerror)/i;
 
-/** Whether the answer says that the block is not there: `null`, or one of the validators' words for it. */
-export function saysUnknownBlock(verdict: ResponseClass): boolean {
-  return verdict.kind === "null" || (verdict.kind === "error" && unknownBlockWords.test(verdict.message));
+/** Whether the answer says that the block is not there: by `null`, or in the validator's words. */
+export function saysUnknownBlock(response: ResponseClass): boolean {
+  return response.kind === "null" || (response.kind === "error" && unknownBlockWords.test(response.message));
 }
 
 /**
- * Whether the block that a call is about must exist: it is named by a number at or below the head, or by a hash, which
- * nobody has who did not get it from a validator.
+ * Whether the block that a call is about must exist. It is named by a number at or below the head, or by a hash, which the
+ * client can only have from a validator.
  */
 export function blockMustExist({
   rule,
