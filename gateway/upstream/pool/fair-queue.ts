@@ -43,9 +43,9 @@ export type TakeLimits = { callsMax: number; paramsBytesMax: number; isMixed?: b
 const gonePlacesMax = 512;
 
 /**
- * Failover that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
- * however many keys there are. Keys are told apart only where more waits than goes into one request: what comes and goes
- * in one turn of the event loop is handed over as it came.
+ * Calls that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
+ * however many keys there are. Keys are told apart only where more waits than fits into one request. Calls that come and
+ * go in one turn of the event loop leave as they came.
  */
 export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }: Turns) {
   let fresh: UpstreamCall[] = [];

@@ -5,10 +5,10 @@ import type { PoolSettings } from "./pool-settings.ts";
 import { laneNames, type UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
-/** Failover of one lane that wait for a connection. */
+/** The waiting calls of one lane, and what is known of the lane's requests. */
 export type Lane = {
   readonly index: number;
-  /** Failover in one array; 1 where each goes alone. */
+  /** Longest array; 1 where each call goes alone. */
   readonly callsMax: number;
   readonly queueMax: number;
   readonly groups: GroupCounts;
@@ -56,8 +56,8 @@ const perTurnMs = 64;
 const unknownCallMs = 8;
 
 /**
- * Failover that run the EVM, traces and wide logs cost the time that they take, so that a key whose calls are slow gets no more of
- * the validators than one whose calls are quick. Its arrays are short, and its own.
+ * Calls that run the EVM, traces and wide logs cost the time that they take. So a key with slow calls gets no more of the
+ * validators than one with quick calls. Its arrays are short, and its own.
  */
 function slowTurns(arrayMsMax: number): Turns {
   const callMs = ({ counted }: UpstreamCall) =>
@@ -70,7 +70,7 @@ function slowTurns(arrayMsMax: number): Turns {
   };
 }
 
-/** Failover that no connection was free for yet. */
+/** How many calls wait for a connection. */
 export function waiting(lane: Lane): number {
   return lane.fresh.count() + lane.again.length + lane.directed;
 }

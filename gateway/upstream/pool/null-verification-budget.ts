@@ -2,12 +2,12 @@ import { LRUCache } from "lru-cache";
 
 export type VerificationBudget = ReturnType<typeof createVerificationBudget>;
 
-/** Beyond so many keys the one that doubted longest ago begins anew. */
+/** Beyond so many keys, the one that verified longest ago begins anew. */
 const keysMax = 10_000;
 
 /**
  * How many questions of each key may go beyond two validators: `perSecondMax` a second, and as many at first. A token
- * bucket, looked at only where two validators did not know something.
+ * bucket, used only where two validators did not know something.
  */
 export function createVerificationBudget({ perSecondMax, now }: { perSecondMax: number; now: () => number }) {
   const buckets = new LRUCache<string, { left: number; atMs: number }>({ max: keysMax });

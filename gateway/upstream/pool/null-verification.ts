@@ -8,18 +8,19 @@ import type { PoolSettings } from "./pool-settings.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
-/** A block that must exist and that one validator does not have is asked of so many others. */
+/** So many others are asked for a block that must exist and that one validator does not have. */
 const behindRetriesMax = 2;
 
 /** JSON-RPC's "Internal error": https://www.jsonrpc.org/specification#error_object */
 const internalErrorCode = -32603;
 
-/** Their `null` may mean that only one validator knows of it yet. */
+/** Methods whose `null` may mean that only another validator knows of the transaction yet. */
 const asksAllBeforeNull = new Set(["eth_getTransactionByHash", "eth_getTransactionReceipt"]);
 
 /**
- * "Nothing there" is checked with other validators, where something may be there or must be; so is an internal error, which Besu
- * answers to a read that meets the import of a block (eth_estimateGas, about one in a thousand under load).
+ * Makes the function that verifies a result before the caller gets it. "Nothing there" is verified with other validators
+ * where something may be there or must be. So is an internal error, which Besu answers to a read that meets the import of a
+ * block (eth_estimateGas, about one in a thousand under load).
  */
 export function createNullVerification({
   validators,
@@ -34,20 +35,20 @@ export function createNullVerification({
   settings: Pick<PoolSettings, "runMsMax">;
   now: () => number;
 }) {
-  /** Whether the answer leaves no doubt: nearly all do. */
-  function isSure(call: UpstreamCall, verdict: ResponseClass): boolean {
+  /** Whether the answer needs no verification: nearly all need none. */
+  function isSure(call: UpstreamCall, response: ResponseClass): boolean {
     const { rule } = call.plan;
-    // A trace is put to one validator, whatever it says.
+    // A trace goes to one validator, whatever its answer.
     if (rule.trace !== undefined) return true;
-    if (isInternal(verdict)) return !mayBeRepeated(call);
-    if (asksAllBeforeNull.has(rule.name)) return verdict.kind !== "null";
-    if (rule.block === undefined || !saysUnknownBlock(verdict)) return true;
+    if (isInternal(response)) return !mayBeRepeated(call);
+    if (asksAllBeforeNull.has(rule.name)) return response.kind !== "null";
+    if (rule.block === undefined || !saysUnknownBlock(response)) return true;
     return !blockMustExist({ rule, paramsText: call.paramsText, head: head.announced()?.number });
   }
 
   /**
-   * An internal error may be what a call does to its validator: one that could cost it much, by its lane or by the time that it
-   * took, and one that was lost with another validator before, is put to no other.
+   * The call itself may cause an internal error. So a call goes to no other validator where it may cost much, by its lane or
+   * by the time that it took, or where it was lost with another validator before.
    */
   function mayBeRepeated({ plan: { lane }, losses, sentAtMs, target }: UpstreamCall): boolean {
     if (losses > 0 || target !== undefined || lane === slowLane) return false;
@@ -59,14 +60,14 @@ export function createNullVerification({
     if (validator !== undefined) validator.stats.failures[reason] += 1;
   }
 
-  /** Asks one other, alone; where that one says so too, or says nothing, it is the answer. */
+  /** Asks one other validator, alone. Where that one answers the same or nothing, the first answer counts. */
   function checkInternal(
     answer: WholeAnswer,
     call: UpstreamCall,
     deliver: (answer: UpstreamResult) => void,
   ): void {
     count("internal_error", call.lastValidator);
-    // As one that was lost once: if it ends the second validator, it is put to no third.
+    // Counts as lost once: if it ends the second validator too, it goes to no third one.
     const losses = call.plan.lane === lightLane ? 0 : 1;
     const { plan, paramsText, deadlineMs, group } = call;
     askInTurn(
@@ -84,7 +85,7 @@ export function createNullVerification({
     );
   }
 
-  /** Asks others; what the first said stays where they know no better. */
+  /** Asks other validators. The first answer counts where they know no better. */
   function check(answer: WholeAnswer, call: UpstreamCall, deliver: (answer: WholeAnswer) => void): void {
     const isOfHash = asksAllBeforeNull.has(call.plan.rule.name);
     if (isInternal(classifyResponse(answer))) count("internal_error", call.lastValidator);
@@ -94,13 +95,13 @@ export function createNullVerification({
       excluded: validators[call.lastValidator]?.bit ?? 0,
       askedMax: isOfHash ? validators.length : behindRetriesMax,
       knows(other, lastValidator) {
-        const verdict = classifyResponse(other);
+        const response = classifyResponse(other);
         if (isOfHash) {
-          // That nobody knows it says more than that one could not look.
-          if (verdict.kind === "null") said = other;
-          return verdict.kind === "value";
+          // A later `null` says more than a first internal error.
+          if (response.kind === "null") said = other;
+          return response.kind === "value";
         }
-        const isBehind = saysUnknownBlock(verdict);
+        const isBehind = saysUnknownBlock(response);
         if (isBehind) count("behind", lastValidator);
         return !isBehind;
       },
@@ -108,23 +109,23 @@ export function createNullVerification({
     });
   }
 
-  /** Settles a call: at once where there is no doubt, as nearly always. */
-  return function makeSure(outcome: UpstreamResult, call: UpstreamCall): void {
+  /** Delivers a result: at once where it needs no verification, which is nearly always. */
+  return function verify(result: UpstreamResult, call: UpstreamCall): void {
     const { deliver = ignore } = call;
-    // Nothing is looked up and nothing is made for an answer that is a value.
-    if (typeof outcome === "string" || isStreamed(outcome) || isValue(outcome)) deliver(outcome);
+    // A value needs neither a look-up nor a new object.
+    if (typeof result === "string" || isStreamed(result) || isValue(result)) deliver(result);
     else {
-      const verdict = classifyResponse(outcome);
-      if (isSure(call, verdict)) deliver(outcome);
-      else if (isInternal(verdict) && !asksAllBeforeNull.has(call.plan.rule.name)) {
-        checkInternal(outcome, call, deliver);
-      } else check(outcome, call, deliver);
+      const response = classifyResponse(result);
+      if (isSure(call, response)) deliver(result);
+      else if (isInternal(response) && !asksAllBeforeNull.has(call.plan.rule.name)) {
+        checkInternal(result, call, deliver);
+      } else check(result, call, deliver);
     }
   };
 }
 
-function isInternal(verdict: ResponseClass): boolean {
-  return verdict.kind === "error" && verdict.code === internalErrorCode;
+function isInternal(response: ResponseClass): boolean {
+  return response.kind === "error" && response.code === internalErrorCode;
 }
 
 function ignore(): void {}

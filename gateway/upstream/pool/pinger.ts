@@ -6,10 +6,7 @@ export type Pinger = ReturnType<typeof createPinger>;
 
 const pingBody = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 
-/**
- * Asks a validator the least that it can be asked, on a connection of its own: whether it answers at all. One question
- * at a time.
- */
+/** Pings a validator with the cheapest call, on a connection of its own: does it answer at all? One ping at a time. */
 export function createPinger({
   open,
   timeoutMs,
@@ -18,7 +15,7 @@ export function createPinger({
 }: {
   open: (events: ConnectionEvents) => Connection;
   timeoutMs: number;
-  /** `failure` undefined: it was answered. */
+  /** `failure` undefined: the ping was answered. */
   onPinged: (failure: FailureReason | undefined) => void;
   now: () => number;
 }) {

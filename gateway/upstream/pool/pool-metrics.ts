@@ -6,8 +6,8 @@ import { laneNames } from "./upstream-call.ts";
 import { inFlight, lengthBuckets, type Validator } from "./validator.ts";
 
 /**
- * The pool's metrics, on the process's registry. They are read when somebody asks for them: counting into labels costs
- * more than the rest of a call. `validator` is a validator's name.
+ * Registers the pool's metrics. They are read when they are scraped, because counting into labels costs more than the rest
+ * of a call. `validator` is a validator's name.
  */
 export function registerPoolMetrics({
   registry,
@@ -24,7 +24,7 @@ export function registerPoolMetrics({
 
   new Counter({
     name: "tollgate_gateway_validator_calls_total",
-    help: "Failover sent to a validator, by its name",
+    help: "Calls sent to a validator, by its name",
     labelNames: ["validator"],
     registers,
     collect() {
@@ -34,7 +34,7 @@ export function registerPoolMetrics({
   });
   new Counter({
     name: "tollgate_gateway_validator_failures_total",
-    help: "Failover that a validator failed to answer, so that they were asked of another where they may be, by reason",
+    help: "Calls that a validator failed to answer, which another one got where it may, by reason",
     labelNames: ["validator", "reason"],
     registers,
     collect() {
@@ -47,7 +47,7 @@ export function registerPoolMetrics({
   });
   new Counter({
     name: "tollgate_gateway_validator_hedges_total",
-    help: "Failover asked of a second validator because this one was late",
+    help: "Calls sent to a second validator because this one was late",
     labelNames: ["validator"],
     registers,
     collect() {
@@ -57,7 +57,7 @@ export function registerPoolMetrics({
   });
   new Counter({
     name: "tollgate_gateway_validator_taken_out_total",
-    help: "Times that a validator was taken out, by reason",
+    help: "Times that a validator was ejected, by reason",
     labelNames: ["validator", "reason"],
     registers,
     collect() {
@@ -116,7 +116,7 @@ function registerGauges({
 }): void {
   new Gauge({
     name: "tollgate_gateway_validator_in_use",
-    help: "Whether a validator is asked: 1 it is, 0.5 on trial or silent at the moment, 0 taken out",
+    help: "Whether a validator gets calls: 1 it does, 0.5 half-open or silent at the moment, 0 ejected",
     labelNames: ["validator"],
     registers,
     collect() {
@@ -153,7 +153,7 @@ function registerGauges({
   });
   new Gauge({
     name: "tollgate_gateway_queue_calls",
-    help: "Failover that wait for a connection to a validator, by lane",
+    help: "Calls that wait for a connection to a validator, by lane",
     labelNames: ["lane"],
     registers,
     collect() {

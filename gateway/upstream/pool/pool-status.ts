@@ -4,19 +4,19 @@ import { waiting } from "./lanes.ts";
 import { laneNames } from "./upstream-call.ts";
 import { inFlight, lengthBuckets, type Validator } from "./validator.ts";
 
-/** How the pool stands, for `/status`. Times are milliseconds. */
+/** The pool, for `/status`. Times are milliseconds. */
 export type PoolStatus = {
   validators: ValidatorStatus[];
-  /** Failover that wait for a connection, and how long requests of all validators take. */
+  /** Calls that wait for a connection, and how long requests of all validators take. */
   lanes: Record<string, { waiting: number; p95Ms: number }>;
 };
 
 export type ValidatorStatus = {
   label: string;
   url: string;
-  /** closed: it is asked. trial: it answers pings again. open: it is not asked. */
+  /** The circuit breaker. closed: it gets calls. open: it is ejected. trial: it is half-open, and answers pings again. */
   breaker: "closed" | "trial" | "open";
-  /** Passed over while others are there: it is silent at the moment. */
+  /** It is silent at the moment, and passed over while others are there. */
   suspect: boolean;
   lastTakenOut: { reason: FailureReason; at: string } | null;
   lanes: Record<
@@ -26,9 +26,9 @@ export type ValidatorStatus = {
   calls: number;
   requests: number;
   hedges: number;
-  /** Failover that had to be asked of another validator. Only reasons that occurred. */
+  /** Calls that another validator had to get. Only reasons that occurred. */
   failovers: Record<string, number>;
-  /** How many requests had up to so many calls. */
+  /** How many requests held up to so many calls. */
   arrayLengths: Record<string, number>;
   longestArray: number;
 };

@@ -4,14 +4,14 @@ import type { ByteText } from "../../json-rpc/answer.ts";
 import { rawTransactionHex } from "./raw-transaction.ts";
 import { type RlpItem, readRlpList, rlpListPrefix } from "./rlp-list.ts";
 
-/** `slot` is sender and nonce: of all transactions in it one at most is ever mined. */
+/** `slot` is sender and nonce: at most one of the transactions in it is ever mined. */
 export type SentTransaction = { sender: string; slot: string; hash: string };
 
 /**
- * Reads the parameters of `eth_sendRawTransaction`. Undefined for bytes that are no signed transaction of this chain to
- * us: one of another chain can be sent by anybody, and must not stand in the way of what its sender does here.
+ * Reads the parameters of `eth_sendRawTransaction`. Undefined for bytes that are not a signed transaction of this chain.
+ * Anybody can send one of another chain, and it must not stand in the way of its sender here.
  *
- * Only what is needed is read: what lists hold is the validators' to judge. It takes 0.25 ms, 1.3 ms for 128 KiB.
+ * It reads only what is needed: validators judge what lists hold. It takes 0.25 ms, 1.3 ms for 128 KiB.
  */
 export function readTransaction(
   paramsText: ByteText,
@@ -19,7 +19,7 @@ export function readTransaction(
 ): SentTransaction | undefined {
   const hex = rawTransactionHex(paramsText);
   if (hex === undefined) return undefined;
-  // It ends at the first character that is no hex digit.
+  // The buffer ends at the first character that is not a hex digit.
   const bytes = Buffer.from(hex, "hex");
   if (bytes.length * 2 !== hex.length) return undefined;
   const first = bytes[0] ?? 0;
@@ -34,7 +34,7 @@ export function readTransaction(
 /** `payload` is what was signed, `signature` r, s and v (0 or 1). */
 type Signed = { nonce: bigint; payload: Uint8Array; signature: Uint8Array };
 
-/** Which of a type's fields is a number, its receiver, bytes or a list; the signature (three numbers) comes behind them. */
+/** The kinds of a type's fields. The signature (three numbers) comes behind them. */
 type Field = "number" | "receiver" | "account" | "bytes" | "list";
 const legacyFields: readonly Field[] = ["number", "number", "number", "receiver", "number", "bytes"];
 /** By the first byte: EIP-2930, EIP-1559, EIP-7702. Blob transactions (3) are not offered. */
@@ -61,7 +61,7 @@ function readTyped(bytes: Uint8Array, type: number, chainId: number): Signed | u
   };
 }
 
-/** With its chain in v and in what was signed (EIP-155), or without: those are good on every chain. */
+/** The chain is in v and in the signed bytes (EIP-155), or nowhere: such a transaction is valid on every chain. */
 function readLegacy(bytes: Uint8Array, chainId: number): Signed | undefined {
   const [nonce, ...more] = readFields(bytes, 0, legacyFields) ?? [];
   const [v, r, s] = more.slice(-3);
@@ -90,7 +90,7 @@ function readFields(bytes: Uint8Array, at: number, fields: readonly Field[]): Rl
 function isOf(bytes: Uint8Array, { isList, start, end }: RlpItem, field: Field): boolean {
   if (isList !== (field === "list")) return false;
   const length = end - start;
-  // Numbers have no zeros in front, so 0 is no bytes at all. The largest, a value, has 32.
+  // Numbers have no leading zeros, so 0 has no bytes. The largest, a value, has 32.
   if (field === "number") return length === 0 || (length <= 32 && bytes[start] !== 0);
   if (field === "receiver") return length === 0 || length === 20;
   return field === "account" ? length === 20 : true;
@@ -108,7 +108,7 @@ function rlpNumber(value: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x80 + bytes.length), bytes]);
 }
 
-/** 65 bytes; one v that no signature has where the parity is neither. */
+/** 65 bytes. A parity that is neither 0 nor 1 becomes a v that no signature has. */
 function signatureOf(
   bytes: Uint8Array,
   { r, s, parity }: { r: RlpItem; s: RlpItem; parity: bigint },
@@ -120,7 +120,7 @@ function signatureOf(
   return signature;
 }
 
-/** The sender whose next nonce is asked for, pending transactions counted. Undefined for any other question. */
+/** The sender whose next nonce the call asks for, with pending transactions. Undefined for any other call. */
 export function pendingCountSender(method: string, paramsText: ByteText): string | undefined {
   if (method !== "eth_getTransactionCount" || !paramsText.includes('"pending"')) return undefined;
   return /^\s*\[\s*"(0x[0-9a-fA-F]{40})"\s*,\s*"pending"\s*\]\s*$/.exec(paramsText)?.[1]?.toLowerCase();

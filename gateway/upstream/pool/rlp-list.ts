@@ -1,9 +1,9 @@
-/** Where an item of a list stands: `at` its first byte, `start` to `end` what it holds. */
+/** An item of a list: `at` is its first byte, its content goes from `start` to `end`. */
 export type RlpItem = { isList: boolean; at: number; start: number; end: number };
 
 /**
- * Reads the items of the RLP list that `bytes` is from `at` to its very end, without looking into lists in it. Undefined
- * where that is not the one way to write it (Yellow Paper, appendix B), or where it has more than `itemsMax` items.
+ * Reads the items of the RLP list that goes from `at` to the end of `bytes`, without reading the lists in it. Undefined where
+ * it is not in the one canonical form (Yellow Paper, appendix B), or has more than `itemsMax` items.
  */
 export function readRlpList(bytes: Uint8Array, at: number, itemsMax: number): RlpItem[] | undefined {
   const list = readItem(bytes, at, bytes.length);
@@ -18,7 +18,7 @@ export function readRlpList(bytes: Uint8Array, at: number, itemsMax: number): Rl
   return items;
 }
 
-/** The beginning of a list whose items take `length` bytes. */
+/** The first bytes of a list whose items take `length` bytes. */
 export function rlpListPrefix(length: number): Uint8Array {
   if (length < 56) return Uint8Array.of(0xc0 + length);
   const digits = length.toString(16);
@@ -39,7 +39,7 @@ function readItem(bytes: Uint8Array, at: number, limit: number): RlpItem | undef
     return isPadded ? undefined : item;
   }
   const lengthBytes = length - 55;
-  // More than four bytes of length would be more than any body; zeros in front are a second way to write it.
+  // Four bytes of length are more than any body needs. Leading zeros are not canonical.
   if (lengthBytes > 4 || at + 1 + lengthBytes > limit || bytes[at + 1] === 0) return undefined;
   const long = readNumber(bytes, at + 1, at + 1 + lengthBytes);
   return long < 56 ? undefined : itemOf(isList, at, at + 1 + lengthBytes, long, limit);

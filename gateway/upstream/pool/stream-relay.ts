@@ -4,8 +4,8 @@ import { type StreamedAnswer, type StreamReader, usualBeforeId } from "../upstre
 export type StreamRelay = ReturnType<typeof createStreamRelay>;
 
 /**
- * The first bytes of an answer to a call that was asked alone, cut around the id; undefined where the id is not where
- * validators write it, so that the answer has to be read as a whole.
+ * Cuts the first bytes of the answer to a lone call around the id. Undefined where the id is not where validators write it:
+ * such an answer has to be read as a whole.
  */
 export function cutFirstBytes(first: Buffer): { beforeId: string; afterId: Buffer } | undefined {
   const start = first.toString("latin1", 0, usualBeforeId.length + 2);
@@ -14,7 +14,7 @@ export function cutFirstBytes(first: Buffer): { beforeId: string; afterId: Buffe
   return { beforeId: usualBeforeId, afterId: Buffer.from(first.subarray(usualBeforeId.length + 1)) };
 }
 
-/** Hands a long answer on as it comes. Until the reader starts it, what still comes is kept: a socket's read at most. */
+/** Hands a long answer on as it comes. Until its reader starts it, the relay keeps what comes: at most a socket's read. */
 export function createStreamRelay({
   beforeId,
   afterId,
@@ -79,7 +79,7 @@ export function createStreamRelay({
     fail: () => finish("failed"),
     /** The validator broke off. */
     break: () => finish("broken"),
-    /** How long nothing has come, or its reader has let nothing come. */
+    /** How long nothing has come, because of the validator or the reader. */
     stalledMs: (nowMs: number) => nowMs - movedAtMs,
   };
 }

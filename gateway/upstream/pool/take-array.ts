@@ -1,10 +1,9 @@
 import type { UpstreamCall } from "./upstream-call.ts";
 
 /**
- * Takes from the front of `waiting` what goes into one request: at most `callsMax` calls and `paramsBytesMax` bytes of
- * parameters, but at least one call; a call that has to be alone is alone, and what spoiled an array shares none with what
- * did not. What was settled meanwhile is dropped.
- * The rest is a new array or the same one, shortened.
+ * Takes the calls of one request from the front of `waiting`: at most `callsMax` calls and `paramsBytesMax` bytes of
+ * parameters, but at least one call. A call that must be alone is alone. Calls that may have spoiled an array share none with
+ * calls that did not. Settled calls are dropped. The rest is a new array or the same one, shortened.
  */
 export function takeArray(
   waiting: UpstreamCall[],
@@ -30,7 +29,7 @@ export function takeArray(
       break;
     }
   }
-  // Handing over the whole array is the usual case, and leaves nothing behind in one that lives long.
+  // Usually the whole array goes, and nothing stays behind in one that lives long.
   const front = count === waiting.length ? waiting : waiting.splice(0, count);
   return {
     taken: settled === 0 ? front : front.filter((call) => !call.settled),
@@ -39,8 +38,8 @@ export function takeArray(
 }
 
 /**
- * The call at `index` and those behind it that may share its request to the validator with this `bit`: they are not
- * alone, and were not asked of it. They are taken out of `waiting`. Without `isMixed` they are of one key.
+ * The call at `index` and later ones that may share its request to the validator with this `bit`: they need not be alone,
+ * and the validator has not had them. It takes them out of `waiting`. Without `isMixed` they are of one key.
  */
 export function takeCompanions(
   waiting: (UpstreamCall | undefined)[],
@@ -69,7 +68,7 @@ export function takeCompanions(
   return taken;
 }
 
-/** One call of each key, then the second of each, and so on: nobody's many stand before another's few. */
+/** One call of each key, then the second of each, and so on: the many of one key do not go before the few of another. */
 export function byTurns(calls: readonly UpstreamCall[]): UpstreamCall[] {
   const groups = [...Map.groupBy(calls, ({ group }) => group).values()];
   if (groups.length === 1) return groups[0] ?? [];

@@ -1,10 +1,10 @@
 export type Turns = ReturnType<typeof createTurns>;
 
 /**
- * Work that is done in slices: at most about `sliceMs` of it in one turn of the event loop, so that everything else goes on
- * in between. Groups take turns, so that a long queue of one delays another's work by one piece each.
+ * Does work in slices: at most about `sliceMs` in one turn of the event loop, so that everything else goes on in between.
+ * Groups take turns, so a long queue of one group delays each piece of another's work by one piece.
  *
- * In a quiet process work is done at once, before `take` returns.
+ * In a quiet process the work is done at once, before `take` returns.
  */
 export function createTurns({
   sliceMs,
@@ -34,7 +34,7 @@ export function createTurns({
     for (const [group, waiting] of groups) {
       if (spentMs >= sliceMs) break;
       const work = waiting.shift();
-      // A Map keeps the order in which its keys came: whoever had its turn goes to the end.
+      // A Map keeps the order of its keys: a group that had its turn goes to the end.
       groups.delete(group);
       if (waiting.length > 0) groups.set(group, waiting);
       if (work !== undefined) carryOut(work);

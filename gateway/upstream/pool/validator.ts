@@ -15,19 +15,19 @@ import { laneNames } from "./upstream-call.ts";
 
 /** One lane of one validator. */
 export type ValidatorLane = {
-  /** Its connections, and so its requests at once. */
+  /** Most connections, which is most requests at once. */
   readonly max: number;
   connections: Connection[];
-  /** Those with nothing in flight; the one that was used last is used next, so that idle ones stay idle. */
+  /** Connections without a request. The one that was used last is used next, so that idle ones stay idle. */
   free: Connection[];
-  /** Failover that are meant for this validator. */
+  /** Calls for this validator only. */
   readonly directed: FairQueue;
   readonly latency: Latency;
-  /** Passed over, since others are many times faster. */
+  /** Others are many times faster, so it is passed over. */
   isSlow: boolean;
-  /** The last request was of a call that is meant for this validator. */
+  /** The last request held calls for this validator only. */
   wasDirected: boolean;
-  /** Until then its late requests are asked of another without being counted as hedges. */
+  /** Until then its late requests are hedged without counting against the budget. */
   watchedUntilMs: number;
 };
 
@@ -35,9 +35,9 @@ export type ValidatorStats = {
   calls: number;
   requests: number;
   hedgedCalls: number;
-  /** Failover that had to be asked of another, by reason. */
+  /** Calls that another validator had to get, by reason. */
   failures: Record<FailureReason, number>;
-  /** Requests of each lane by length: up to 1, 2, 4, 8, … calls. */
+  /** Requests of each lane, by their calls: up to 1, 2, 4, 8, … */
   arrayLengths: number[][];
   longestArray: number;
 };
@@ -52,18 +52,18 @@ export type Validator = {
   readonly url: string;
   readonly lanes: readonly ValidatorLane[];
   readonly health: Health;
-  /** For its answers while they come in. */
+  /** Room for its answers while they come in. */
   readonly room: ReceiveRoom;
   readonly stats: ValidatorStats;
-  /** When an answer was last complete, or a byte of a slow one came. */
+  /** When an answer was last complete, or a byte of a slow answer came. */
   progressAtMs: number;
-  /** Since when it has not been eligible, as the sweep sees it. */
+  /** Since when the sweep finds it behind the head or not of our chain. */
   behindSinceMs: number | undefined;
   /** When the sweep first saw it in use. */
   firstInAtMs: number | undefined;
-  /** When it was last seen out of use or not of our chain, after it had been in use. */
+  /** When the sweep last saw it ejected or not of our chain, after it had been in use. */
   wasOutAtMs: number;
-  /** Requests in flight that were let through on trial. */
+  /** Requests in flight that were sent while it was half-open. */
   halfOpenRequests: number;
 };
 
@@ -135,7 +135,7 @@ const zeroFailures: Record<FailureReason, number> = {
   internal_error: 0,
 };
 
-/** Requests that count against the lane's share, abandoned ones too. */
+/** Requests in flight, abandoned ones too. */
 export function inFlight(lane: ValidatorLane): number {
   return lane.connections.length - lane.free.length;
 }
@@ -145,12 +145,12 @@ export function hasRoom(validator: Validator, lane: ValidatorLane): boolean {
   return lane.free.length > 0 || lane.connections.length < lane.max;
 }
 
-/** Requests that could be sent at once. */
+/** How many requests could be sent at once. */
 export function places(lane: ValidatorLane): number {
   return lane.free.length + lane.max - lane.connections.length;
 }
 
-/** A free connection, new where none is left; the caller made sure that there is room. */
+/** A free connection, new where none is left. The caller makes sure that there is room. */
 export function takeConnection(lane: ValidatorLane, open: () => Connection): Connection {
   const free = lane.free.pop();
   if (free !== undefined) return free;
@@ -175,7 +175,7 @@ export function countRequest(stats: ValidatorStats, { lane, calls }: UpstreamReq
   if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
 }
 
-/** How a validator is reached. User and password of its address become a header (RFC 7617). */
+/** Where requests to a validator go. User and password of its address become a header (RFC 7617). */
 export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): HttpTarget {
   const { origin, pathname, search, username, password } = new URL(url);
   const headers = ["content-type", "application/json"];
