@@ -1,35 +1,36 @@
 import type { AnswerSettings } from "./answer-settings.ts";
 
-/** A closed list, since it labels a metric: which bound was reached. */
+/** Which bound was reached. A closed list, because it labels a metric. */
 export const answerBounds = ["body", "key", "process"] as const;
 export type AnswerBound = (typeof answerBounds)[number];
 
 /**
- * What answers hold of this process's memory, from the moment they are there until their readers have taken them.
+ * Counts the memory that answers hold, from the moment they are there until their readers have taken them.
  *
- * A key pays for all that it holds. The process pays once for an answer that several hold, since it is in memory once.
+ * A key is charged for every answer that it holds. The process is charged once for an answer that several bodies hold,
+ * because it is in memory once.
  */
 export type AnswerBudget = {
-  /** For the answers of one body of this key; or, with `set`, for what one socket's client has not read. */
+  /** Opens a hold for the answers of one body of the key; or, with `set`, for the bytes that a socket's client has not read. */
   open(keyId: string): AnswerHold;
   heldBytes(): number;
   keysHolding(): number;
-  /** How often a bound was met. */
+  /** How often a bound was reached. */
   refused(bound: AnswerBound): number;
 };
 
-/** Holds nothing until something is taken. After `release` it is over. */
+/** Holds nothing at first. Does nothing after `release`. */
 export type AnswerHold = {
-  /** Takes what is nobody else's, whatever the bounds. */
+  /** Takes bytes that no other hold shares, whatever the bounds. */
   add(bytes: number): void;
-  /** Takes an answer that others may hold too, or tells which bound forbids it. */
+  /** Takes an answer that other holds may share. Returns the bound that forbids it, if any. */
   take(answer: object, bytes: number): AnswerBound | undefined;
-  /** So many bytes instead of what it held by `add`. Whether the bounds still hold. */
+  /** Replaces the bytes of `add`. False where a bound is exceeded. */
   set(bytes: number): boolean;
   release(): void;
 };
 
-/** The answers of one body, or what one socket's client has not read, are counted from here on: most never are. */
+/** The answers of a body, or the unread bytes of a socket, count from here on: most never do. */
 export const uncountedBytesMax = 16 * 1024;
 
 type KeyAccount = { bytes: number; holds: number };
@@ -53,7 +54,7 @@ export function createAnswerBudget({
     return account;
   }
 
-  /** Undefined where there is room. An answer that is held already costs the process nothing. */
+  /** Undefined where there is room. An answer that another hold shares costs the process nothing. */
   function boundMet(account: KeyAccount, ofBody: number, answer: object, bytes: number) {
     if (ofBody + bytes > bodyBytesMax) return "body";
     if (account.bytes + bytes > keyBytesMax) return "key";

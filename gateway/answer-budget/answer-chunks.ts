@@ -1,15 +1,15 @@
 import type { ByteText } from "../json-rpc/answer.ts";
 
 /**
- * A long body: its pieces in order, one character a byte, and how many bytes they are. They are never joined, so that an
- * answer that a hundred callers share, or a hundred items of a batch, is in memory once.
+ * A long body: its pieces in order, one character a byte, and their bytes. The pieces are never joined, so an answer that a
+ * hundred callers or a hundred items of a batch share is in memory once.
  */
 export type PiecedBody = { pieces: readonly ByteText[]; bytes: number };
 
-/** What is made of a long body at a time, as its reader takes it. */
+/** The size of a chunk, which is made when the reader takes it. */
 export const chunkBytes = 64 * 1024;
 
-/** Gives a body in chunks, each made when it is asked for; undefined behind the last. */
+/** Returns a body in chunks, each made by `next`; undefined behind the last. */
 export function createChunks({ pieces, bytes }: PiecedBody): {
   next(): Buffer | undefined;
   leftBytes(): number;

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { type AnswerBudget, answerBounds } from "./answer-budget.ts";
 import type { ReaderWatch } from "./reader-watch.ts";
 
-/** Shows what answers hold at `/metrics`; read when somebody asks. */
+/** Registers the metrics of answers, which are read when they are scraped. */
 export function registerAnswerMetrics({
   registry,
   answerBudget,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bounded } from "../../lib/config/schemas.ts";
 
-/** What answers may hold of a process's memory, each bound explained in `config/gateway.yaml`. */
+/** How much memory answers may hold. `config/gateway.yaml` explains each bound. */
 export const answerSettingsSchema = z.strictObject({
   bodyBytesMax: bounded(1024 * 1024 * 1024).default(32 * 1024 * 1024),
   keyBytesMax: bounded(64 * 1024 * 1024 * 1024).default(64 * 1024 * 1024),

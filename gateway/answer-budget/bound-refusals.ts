@@ -2,8 +2,8 @@ import { type Refusal, refusal, tooManyOnTheirWay } from "../json-rpc/refusal.ts
 import type { AnswerBound } from "./answer-budget.ts";
 
 /**
- * What a call is told whose answer was there but found no room. What would be the same next time is -32602, which no client
- * repeats by itself (viem repeats -32005); what reading or waiting mends is -32005 or -32002.
+ * The refusals of calls whose answers found no room. Where the next attempt would end the same it is -32602, which no client
+ * repeats by itself (viem repeats -32005). Where reading or waiting helps it is -32005 or -32002.
  */
 export const boundRefusals: Readonly<Record<AnswerBound, Refusal>> = {
   body: refusal(
@@ -22,7 +22,7 @@ export const boundRefusals: Readonly<Record<AnswerBound, Refusal>> = {
   ),
 };
 
-/** The same for what found none on its way here, or was not let in. */
+/** The refusals of calls whose answers found no room on their way in, or that were not let in. */
 export const unmetRefusals = {
   crowded: tooManyOnTheirWay,
   too_large: refusal(
@@ -32,7 +32,7 @@ export const unmetRefusals = {
   no_room: boundRefusals.process,
 } as const satisfies Record<string, Refusal>;
 
-/** Undefined where it is for another reason that there is no answer. */
+/** The refusal for that reason; undefined where it is another one. */
 export function unmetRefusal(why: string): Refusal | undefined {
   return why === "crowded" || why === "too_large" || why === "no_room" ? unmetRefusals[why] : undefined;
 }

@@ -2,9 +2,9 @@ import type { AnswerSettings } from "./answer-settings.ts";
 
 /** A long answer whose reader has not taken all of it. */
 export type Reading = {
-  /** Bytes of it that were taken. */
+  /** How many bytes of it the reader has taken. */
   takenBytes(): number;
-  /** Ends the connection, and so gives back what the answer holds. */
+  /** Ends the connection, which gives back the answer's memory. */
   close(): void;
 };
 
@@ -19,8 +19,8 @@ export type ReaderWatch = {
 const lookEveryMs = 500;
 
 /**
- * Closes connections whose clients read a long answer slower than `readBytesPerSecondMin`, counted from `readGraceMs`
- * after it was begun: who takes a byte now and then would hold the whole of it for ever.
+ * Closes connections whose clients read a long answer slower than `readBytesPerSecondMin`, counted from `readGraceMs` after
+ * its beginning. A client that takes a byte now and then would hold all of it for ever.
  */
 export function createReaderWatch({
   settings: { readBytesPerSecondMin, readGraceMs },
@@ -36,7 +36,7 @@ export function createReaderWatch({
     const nowMs = monotonicMs();
     for (const [reading, startedMs] of readings) {
       const elapsedMs = nowMs - startedMs - readGraceMs;
-      // At the end of the grace a reader that took nothing at all is out.
+      // A reader that has taken nothing is closed as soon as the grace ends.
       if (elapsedMs < 0 || reading.takenBytes() > (elapsedMs / 1000) * readBytesPerSecondMin) continue;
       closed += 1;
       readings.delete(reading);

@@ -1,9 +1,9 @@
 /**
- * What answers hold while they come in from validators. They are counted from `streamFromBytes` on, so that short ones
- * always find room.
+ * Counts the memory of answers while they come in from validators. They count from `streamFromBytes` on, so short ones always
+ * find room.
  */
 export type ReceiveBudget = {
-  /** The part of one validator: at most half of all, so that one which lies leaves room for the others' answers. */
+  /** The room of one validator: at most half of all, so that a validator that lies leaves room for the others' answers. */
   forValidator(): ReceiveRoom;
   heldBytes(): number;
   /** Answers that found no room. */
@@ -11,7 +11,7 @@ export type ReceiveBudget = {
 };
 
 export type ReceiveRoom = {
-  /** False where there is no room for so many bytes more. */
+  /** False where there is no room for so many more bytes. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
 };
@@ -23,7 +23,7 @@ export function createReceiveBudget({
   answersBytesMax: number;
   answerBytesMax: number;
 }): ReceiveBudget {
-  // One answer of the greatest length must find room where nothing else is under way.
+  // One answer of the greatest length must find room where no other one comes in.
   const validatorBytesMax = Math.max(answerBytesMax, Math.floor(answersBytesMax / 2));
   let heldBytes = 0;
   let refused = 0;

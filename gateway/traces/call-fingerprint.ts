@@ -4,8 +4,8 @@ import { findParam, found } from "../methods/block-parameter/find-param.ts";
 import type { CallToForward } from "../methods/call.ts";
 
 /**
- * What tells a call from another, whatever its key: 128 bits of SHA-256 of its method and its parameters in one writing,
- * without the block, which `latest` makes another number with each block.
+ * Identifies a call, whatever its key: 128 bits of SHA-256 of its method and its parameters in canonical form, without the
+ * block, because `latest` is another number with each block.
  */
 export function callFingerprint({ rule, paramsText }: Pick<CallToForward, "rule" | "paramsText">): string {
   let text = canonicalParams(paramsText);

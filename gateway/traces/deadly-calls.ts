@@ -10,13 +10,12 @@ import type { DeadlyCallSettings } from "./trace-settings.ts";
 
 export type DeadlyCalls = ReturnType<typeof createDeadlyCalls>;
 
-/** How often what other gateways have noted is read. A trace asks Redis itself before it begins. */
+/** How often the notes of other gateways are read. A trace also asks Redis before it begins. */
 const readEveryMs = 1000;
 
 /**
- * Calls that a validator ended with ("queries of death"): refused for a while by all gateways. Redis holds them; this
- * process knows its own at once and the others' within a second, so that a look costs no command, and none at all where
- * there are no such calls.
+ * Calls that ended a validator ("queries of death"). All gateways refuse them for a while. Redis holds them. This process
+ * knows its own at once and the others' within a second, so a check costs no command, and nothing where there are none.
  */
 export function createDeadlyCalls({
   redis,
@@ -49,7 +48,7 @@ export function createDeadlyCalls({
           known.set(String(found[at]), nowMs + Number(found[at + 1]));
       }
     } catch {
-      // What this process has noted itself holds on; the next read comes soon.
+      // This process keeps its own notes, and the next read comes soon.
     } finally {
       isReading = false;
     }
@@ -61,7 +60,7 @@ export function createDeadlyCalls({
   }
 
   return {
-    /** Resolves when those that other gateways have noted are known. */
+    /** Reads the notes of other gateways. */
     read,
     isStruck,
     has(call: CallToForward): boolean {
@@ -73,7 +72,7 @@ export function createDeadlyCalls({
       known.delete(fingerprint);
       return false;
     },
-    /** A validator has ended with this call. A trace is held against its key. Resolves when all gateways can know. */
+    /** Notes a call that ended a validator. A trace counts as a strike of its key. Resolves when all gateways can know. */
     async note(call: CallToForward, { keyId, reason }: { keyId: string; reason: string }): Promise<void> {
       const fingerprint = callFingerprint(call);
       const isTrace = call.rule.trace !== undefined;

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { tooMuchGas } from "./too-much-gas.ts";
 
-/** What a call object may have; anything else could mean something to a validator that is not checked here. */
+/** The members that a call object may have. Any other one could mean something to a validator that is not checked here. */
 const callMembers: ReadonlySet<string> = new Set([
   "from",
   "to",
@@ -18,7 +18,7 @@ const callMembers: ReadonlySet<string> = new Set([
   "type",
 ]);
 
-/** A call object as it may be traced, with its gas written out: a validator would take a missing one for its own cap. */
+/** A call object that may be traced, with its gas written out: for a missing gas a validator would use its own cap. */
 export function readTraceCall(
   value: unknown,
   { gasMax, gasMissing }: { gasMax: number; gasMissing: number },

@@ -1,12 +1,12 @@
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
-/** Tracers of Besu that hold little; a tracer in JavaScript is a program of the caller's. */
+/** Tracers of Besu that hold little. A tracer in JavaScript would be a program of the caller. */
 const tracers: ReadonlySet<string> = new Set(["callTracer", "flatCallTracer", "4byteTracer"]);
 
-/** What clients of other nodes send along and that has no effect here. */
+/** Options of other nodes' clients. They have no effect here. */
 const ignored: ReadonlySet<string> = new Set(["timeout", "reexec", "limit", "enableReturnData"]);
 
-/** What `trace_*` shall tell: `trace` alone unless more is allowed. */
+/** The trace types of `trace_*`: `trace` alone unless more is allowed. */
 export function readTraceTypes(
   value: unknown,
   { heavyOptions }: { heavyOptions: boolean },
@@ -20,8 +20,8 @@ export function readTraceTypes(
 }
 
 /**
- * The options of `debug_trace*`, written anew: storage and memory are off unless they are allowed, the stack as it was
- * asked for, and of tracers only those that come with Besu.
+ * The options of `debug_trace*`, written anew. Storage and memory are off unless they are allowed, the stack is as the client
+ * asks, and the only tracers are those of Besu.
  */
 export function readTracerOptions(
   value: unknown,
@@ -73,7 +73,7 @@ function isRefused(value: Record<string, unknown> | Refusal): value is Refusal {
   return "refused" in value;
 }
 
-/** `name` is one of those above, never a client's own text. */
+/** `name` is one of the options above, never a client's own text. */
 function notBoolean(name: string): Refusal {
   return refusal("invalid_params", `${name} must be true or false`);
 }

@@ -9,13 +9,13 @@ import type { TraceSettings } from "./trace-settings.ts";
 
 type Bounds = Pick<TraceSettings, "gasMax" | "callsMax" | "heavyOptions">;
 
-/** Raw bytes of a transaction or block that a trace may bring along, as hex digits. */
+/** Hex digits of a raw transaction or block in the parameters of a trace. */
 const rawDigitsMax = 2 * 128 * 1024;
 
 /**
- * Holds a trace to its bounds: the gas of what it brings along, and options that make a validator hold much. What was
- * checked is what is forwarded: the parameters are written anew, from what is known here, a missing gas as what is left
- * of the bound. The gas of what was mined is looked up later (`create-trace-gas.ts`).
+ * Holds a trace to its bounds: the gas of the calls in its parameters, and options that make a validator hold much. What was
+ * checked is what is forwarded: the parameters are written anew from known members, a missing gas as the rest of the bound.
+ * The gas of mined transactions and blocks is looked up later (`pipeline/trace-gas.ts`).
  */
 export function readTrace({
   kind,
@@ -60,7 +60,7 @@ const readers: Record<TraceKind, (params: Params, bounds: Bounds) => unknown[] |
         data: { callsMax },
       });
     }
-    // Each that names no gas gets the same part of the bound; those that name some have to fit beside it.
+    // Calls without gas share the bound equally. Calls with gas have to fit beside them.
     const gasMissing = Math.floor(gasMax / Math.max(1, calls.length));
     const written: unknown[] = [];
     let gas = 0;
@@ -97,7 +97,7 @@ const readers: Record<TraceKind, (params: Params, bounds: Bounds) => unknown[] |
   range: (params) => [...params],
 };
 
-/** A hash or a number, and then what the method takes: tracer options, trace types, or the place of one trace. */
+/** A hash or a number, and then tracer options, trace types, or the place of one trace. */
 function readMined([what, more, ...rest]: Params, bounds: Bounds): unknown[] | Refusal {
   if (more === undefined) return what === undefined ? [] : [what];
   if (rest.length > 0) return refusal("invalid_params", "The method takes fewer parameters");
@@ -112,7 +112,7 @@ function readMined([what, more, ...rest]: Params, bounds: Bounds): unknown[] | R
   return "refused" in written ? written : [what, written.options];
 }
 
-/** The gas limit of a signed transaction: nobody knows how much of it is used. */
+/** The gas limit of a signed transaction, since its used gas is not known. */
 function gasOfTransaction(raw: unknown): number | undefined {
   if (typeof raw !== "string" || raw.length > rawDigitsMax) return undefined;
   try {
@@ -122,7 +122,7 @@ function gasOfTransaction(raw: unknown): number | undefined {
   }
 }
 
-/** The gas limits of all its transactions: its header says what whoever wrote it likes. */
+/** The gas limits of all transactions of a block. Its header cannot be trusted. */
 function gasOfBlock(raw: unknown): number | undefined {
   if (typeof raw !== "string" || raw.length > rawDigitsMax) return undefined;
   try {
@@ -134,7 +134,7 @@ function gasOfBlock(raw: unknown): number | undefined {
   }
 }
 
-/** A typed transaction stands in a block as a string of bytes, a legacy one as a list: nonce, price, gas limit. */
+/** In a block a typed transaction is a string of bytes, a legacy one a list: nonce, price, gas limit. */
 function gasOfItem(item: unknown): number {
   if (typeof item === "string") return Number(Transaction.from(item).gasLimit);
   const gas: unknown = Array.isArray(item) ? item[2] : undefined;

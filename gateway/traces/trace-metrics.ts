@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { DeadlyCalls } from "./deadly-calls.ts";
 import type { RunTraces } from "./run-traces.ts";
 
-/** Read when somebody asks for them. */
+/** Registers the metrics of traces, which are read when they are scraped. */
 export function registerTraceMetrics({
   registry,
   deadly,
@@ -12,7 +12,7 @@ export function registerTraceMetrics({
   registry: Registry;
   deadly: Pick<DeadlyCalls, "stats">;
   traces: Pick<RunTraces, "stats">;
-  /** Nodes that traces can be put to: trace nodes, where there are any, else validators. */
+  /** Nodes that can run traces: trace nodes where there are any, else validators. */
   healthyNodes: () => number;
 }): void {
   const registers = [registry];

@@ -7,8 +7,8 @@ import { createValidatorPool } from "../upstream/validator-pool.ts";
 export type TraceNodes = ReturnType<typeof createTraceNodes>;
 
 /**
- * Nodes that run traces and nothing else: a pool and a head of their own, so that they have no say in what is announced,
- * get no other call, and may fail without anybody else noticing. One that is behind the announced block is not asked.
+ * Nodes that run traces and nothing else. They have a pool and a head of their own, so they have no say in the announced
+ * head, get no other calls, and may fail without harm to anybody else. A node behind the announced block gets no traces.
  */
 export function createTraceNodes({
   config,
@@ -44,7 +44,7 @@ export function createTraceNodes({
       announced,
       heightOf: head.heightOf,
     },
-    // The pool's metrics are of validators; what traces are is counted apart.
+    // The pool's metrics are about validators. Traces have metrics of their own.
     registry: new Registry(),
     logger: ownLogger,
   });

@@ -2,10 +2,10 @@ import { defineScript } from "../../lib/redis/run-script.ts";
 
 /**
  * Takes a validator for one trace. KEYS: running, calls, the key's strikes. ARGV: token, key's id, fingerprint, lifetime in
- * ms, how many are spared, strikes allowed, then the healthy validators, best first.
+ * ms, how many validators are spared, strikes allowed, then the healthy validators, best first.
  *
- * A field of `running` is a validator, its value `token key endsAtMs`; whoever dies leaves one that ends by itself. A key
- * has one at most, and as many healthy validators as are to be spared have none.
+ * A field of `running` is a validator, its value `token key endsAtMs`. A gateway that dies leaves fields that end by
+ * themselves. A key has one trace at most, and the spared number of healthy validators has none.
  */
 export const takeSlot = defineScript(`
 local time = redis.call('TIME')
@@ -44,8 +44,8 @@ return 1
 `);
 
 /**
- * Notes a call that a validator ended with. KEYS: calls, the key's strikes. ARGV: fingerprint, how long in ms, how many are
- * kept, 1 where the key is struck too.
+ * Notes a call that ended a validator. KEYS: calls, the key's strikes. ARGV: fingerprint, how long in ms, how many calls are
+ * kept, 1 where it counts as a strike of the key.
  */
 export const noteDeadly = defineScript(`
 local time = redis.call('TIME')
@@ -61,7 +61,7 @@ end
 return 1
 `);
 
-/** The calls that are refused now. KEYS: calls. Gives fingerprints and for how many ms yet, in turn. */
+/** The calls that are refused now. KEYS: calls. Returns fingerprints and the milliseconds that are left, in turn. */
 export const readDeadly = defineScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

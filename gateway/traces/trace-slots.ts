@@ -7,19 +7,19 @@ import { giveSlot, takeSlot } from "./trace-scripts.ts";
 export type TraceSlots = ReturnType<typeof createTraceSlots>;
 export type TraceSlot = { url: string; token: string };
 
-type Wish = {
+type SlotRequest = {
   keyId: string;
   fingerprint: string;
   /** Healthy validators, best first. */
   urls: readonly string[];
-  /** So many of them have to stay without a trace. */
+  /** So many of them must be left without a trace. */
   spared: number;
   lifetimeMs: number;
 };
 
 /**
- * Who runs a trace: one at a time on a validator, one at a time of a key, in all gateways. Redis decides; while it does
- * not answer each process holds to its own, which it looks at first in any case.
+ * The places for traces: one at a time on a validator and one of a key, over all gateways. Redis decides. While it does not
+ * answer, each process goes by its own places, which it always checks first.
  */
 export function createTraceSlots({
   redis,
@@ -32,7 +32,7 @@ export function createTraceSlots({
 }) {
   const own = new Map<string, { keyId: string; token: string; endsAtMs: number }>();
 
-  function ownChoice({ keyId, urls, spared }: Wish): string | undefined {
+  function ownChoice({ keyId, urls, spared }: SlotRequest): string | undefined {
     const nowMs = monotonicMs();
     for (const [url, { endsAtMs }] of own) if (endsAtMs <= nowMs) own.delete(url);
     for (const running of own.values()) if (running.keyId === keyId) return undefined;
@@ -41,16 +41,16 @@ export function createTraceSlots({
   }
 
   return {
-    async take(wish: Wish): Promise<TraceSlot | "busy" | "deadly" | "struck"> {
-      const url = ownChoice(wish);
+    async take(request: SlotRequest): Promise<TraceSlot | "busy" | "deadly" | "struck"> {
+      const url = ownChoice(request);
       if (url === undefined) return "busy";
-      const { keyId, fingerprint, urls, spared, lifetimeMs } = wish;
+      const { keyId, fingerprint, urls, spared, lifetimeMs } = request;
       const token = randomUUID();
       const hold = (chosen: string) => {
         own.set(chosen, { keyId, token, endsAtMs: monotonicMs() + lifetimeMs });
         return { url: chosen, token };
       };
-      // Held while Redis is asked, so that the key's next one does not ask at the same time.
+      // Held while Redis decides, so that the key's next trace does not ask at the same time.
       hold(url);
       let said: unknown;
       try {
@@ -70,7 +70,7 @@ export function createTraceSlots({
     give({ url, token }: TraceSlot): void {
       if (own.get(url)?.token === token) own.delete(url);
       runScript({ redis, script: giveSlot, keys: [tracesRunningKey], args: [url, token] }).catch(() => {
-        // It ends by itself.
+        // The place ends by itself.
       });
     },
     running: () => own.size,

@@ -12,14 +12,14 @@ import {
 } from "./upstream-result.ts";
 import type { ValidatorPool } from "./validator-pool.ts";
 
-/** How long a question about a block above the head waits for its announcement. */
+/** How long a call about a block above the head waits for the block's announcement. */
 const reachMsMax = 500;
-/** How long an answer that knows a later block waits for its announcement. */
+/** How long an answer that knows a later block waits for the block's announcement. */
 const shownMsMax = 100;
-/** Further above the head no number can be announced in that time: it is asked at once, as it is. */
+/** No number further above the head is announced in that time, so its call goes at once. */
 const aheadBlocksMax = 16;
 
-/** Questions and answers about blocks that are not announced yet. */
+/** Holds calls and answers about blocks above the head until these are announced, for a moment. */
 export function createHeadGate({
   head,
   pool,
@@ -32,8 +32,8 @@ export function createHeadGate({
     return head.waitFor(number, timeoutMs);
   }
 
-  /** Nearly all that is shown is announced: only what is not costs a promise. */
-  function isDoubtful(answer: UpstreamResult, call: CallToForward): boolean {
+  /** Nearly all answers are about announced blocks. Only the others cost a promise. */
+  function mustWait(answer: UpstreamResult, call: CallToForward): boolean {
     return isOfUnknownHash(answer, call) || isAbove(shownIn(answer, call));
   }
 
@@ -65,17 +65,17 @@ export function createHeadGate({
       await waitFor(BigInt(number), reachMsMax);
     },
 
-    /** Whether an answer to this call may know more than the head does, or less than the client. */
+    /** Whether an answer to this call may know a later block than the head, or an earlier one than the client. */
     concerns({ rule, about }: CallToForward): boolean {
       return rule.shows === undefined
         ? about === "fixed" && rule.block !== undefined
         : typeof about !== "number";
     },
 
-    /** Asks such a call: its answer is held back until its block is announced, a hash that nobody knew asked for again. */
+    /** Submits such a call. Its answer waits until its block is announced; a hash that nobody knew is asked for again. */
     submit(call: CallToForward, options: CallOptions, settle: Settle): void {
       pool.submit(call, options, (answer) => {
-        if (isDoubtful(answer, call)) void hold(answer, call, options).then(settle);
+        if (mustWait(answer, call)) void hold(answer, call, options).then(settle);
         else settle(answer);
       });
     },
@@ -87,12 +87,12 @@ function shownIn(answer: UpstreamResult, { rule }: CallToForward): number | unde
 }
 
 /**
- * Nobody has the block with the hash that the call names: it may be above the head. A `null` says so only where the
- * result is the block itself; otherwise the block may be there without what was asked for.
+ * No validator has the block whose hash the call names: it may be above the head. A `null` says so only where the result is
+ * the block itself. Otherwise the block may be there, without what the call asks for.
  */
 function isOfUnknownHash(answer: UpstreamResult, { rule, about }: CallToForward): answer is WholeAnswer {
   if (about !== "fixed" || rule.block === undefined) return false;
   if (typeof answer === "string" || isStreamed(answer)) return false;
-  const verdict = classifyResponse(answer);
-  return saysUnknownBlock(verdict) && (verdict.kind === "error" || rule.shows === "number");
+  const response = classifyResponse(answer);
+  return saysUnknownBlock(response) && (response.kind === "error" || rule.shows === "number");
 }

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { HeadTracker } from "./head/head-tracker.ts";
 import { outsideReasons } from "./head/validator.ts";
 
-/** Shows the head at `/metrics`; read when somebody asks. `validator` is a validator's name. */
+/** Registers the head's metrics, which are read when they are scraped. `validator` is a validator's name. */
 export function registerHeadMetrics({
   registry,
   head,

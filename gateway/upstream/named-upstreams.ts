@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** A node by its name, which logs, metrics, `/status` and headers have of it, and its address. */
+/** A node's name, the same in logs, metrics, `/status` and headers, and its address. */
 export type NamedUpstream = { name: string; url: string };
 
 const urlExpected = "an address that begins with http:// or https:// was expected, or name=address";
 const nameExpected = "a name of letters, digits, dots, dashes and underscores (up to 63) was expected";
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-/** What stands before the first `=` is a name only where the address begins behind it: an address may have one, too. */
+/** The text before the first `=` is a name only where the address begins behind it: an address may have a `=`, too. */
 const namedPattern = /^([^=:/]*)=(.*)$/s;
 
 const entrySchema = z
@@ -20,8 +20,8 @@ const entrySchema = z
   .refine(({ url }) => isHttp(url), { error: urlExpected });
 
 /**
- * Nodes as a list of addresses, `name=address` or `{ name, url }`, or as one text with commas, as an environment has it.
- * One without a name is named `prefix` and its place, counted from 1 as the command line counts.
+ * Nodes as a list of addresses, `name=address` or `{ name, url }`, or as one text with commas, as in an environment variable.
+ * A node without a name gets `prefix` and its place, counted from 1 as on the command line.
  */
 export function namedUpstreams({ min, prefix }: { min: number; prefix: string }) {
   return z.preprocess(
@@ -41,7 +41,7 @@ export function namedUpstreams({ min, prefix }: { min: number; prefix: string })
   );
 }
 
-/** As one text: what `namedUpstreams` reads. */
+/** The list as one text, which `namedUpstreams` reads. */
 export function upstreamsText(list: readonly NamedUpstream[]): string {
   return list.map(({ name, url }) => `${name}=${url}`).join(",");
 }

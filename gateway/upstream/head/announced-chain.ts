@@ -2,7 +2,7 @@ import type { Header } from "./read-header.ts";
 
 export type AnnouncedChain = ReturnType<typeof createAnnouncedChain>;
 
-/** How a validator's latest block stands to the announced one. */
+/** A validator's latest block, compared with the announced one. */
 export type Placement =
   | { kind: "nothing_announced" }
   | { kind: "has" }
@@ -12,13 +12,13 @@ export type Placement =
   | { kind: "far" };
 
 export type HeaderAbove = { header: Header; seenAtMs: number };
-/** `child` follows the head, and `headers` go from the tip down to it. */
+/** `child` follows the head. `headers` go from the tip down to it. */
 export type WayUp = { child: HeaderAbove; headers: readonly Header[] };
 
 /**
- * The announced block, the hashes below it and the headers above it that each validator told of. Blocks are linked by
- * hash and parent only: a number proves nothing. What one validator told links its own blocks only: who lies of a
- * block's parent would else cut off those that tell the truth.
+ * The announced block, the hashes below it, and the headers above it that each validator reported. Blocks are linked by hash
+ * and parent only: a number proves nothing. A validator's headers link its own blocks only. Otherwise a lie about a block's
+ * parent would cut off the validators that tell the truth.
  */
 export function createAnnouncedChain({
   gapBlocksMax,
@@ -31,24 +31,24 @@ export function createAnnouncedChain({
 }) {
   let head: Header | undefined;
   const hashes = new Map<bigint, string>();
-  const aheadOf = new Map<string, Map<string, HeaderAbove>>();
+  const headersByLabel = new Map<string, Map<string, HeaderAbove>>();
 
-  function toldBy(label: string): Map<string, HeaderAbove> {
-    const before = aheadOf.get(label);
+  function headersOf(label: string): Map<string, HeaderAbove> {
+    const before = headersByLabel.get(label);
     if (before !== undefined) return before;
-    const told = new Map<string, HeaderAbove>();
-    aheadOf.set(label, told);
-    return told;
+    const known = new Map<string, HeaderAbove>();
+    headersByLabel.set(label, known);
+    return known;
   }
 
-  /** The blocks from right above the head up to `tip`, or where the way down breaks off. */
+  /** The blocks from right above the head up to `tip`, or the number where the way down breaks off. */
   function descend(label: string, tip: Header, floor: bigint): WayUp | { missing: bigint } {
-    const told = toldBy(label);
-    let child = told.get(tip.hash) ?? { header: tip, seenAtMs: Number.POSITIVE_INFINITY };
+    const known = headersOf(label);
+    let child = known.get(tip.hash) ?? { header: tip, seenAtMs: Number.POSITIVE_INFINITY };
     const headers = [child.header];
     while (child.header.number > floor + 1n) {
-      const parent = told.get(child.header.parentHash);
-      // A parent that is not one lower is a lie, and following it could go round in circles.
+      const parent = known.get(child.header.parentHash);
+      // A parent that is not one lower is a lie, and the way could become a circle.
       if (parent?.header.number !== child.header.number - 1n) return { missing: child.header.number - 1n };
       child = parent;
       headers.push(child.header);
@@ -63,18 +63,18 @@ export function createAnnouncedChain({
     isFar,
     hashOf: (number: bigint) => hashes.get(number),
 
-    /** Keeps a header above the head to link the validator's blocks with. */
+    /** Keeps a header above the head, to link the validator's blocks. */
     offer(label: string, header: Header, nowMs: number): void {
-      const told = toldBy(label);
-      if (head === undefined || header.number <= head.number || isFar(header) || told.has(header.hash))
+      const known = headersOf(label);
+      if (head === undefined || header.number <= head.number || isFar(header) || known.has(header.hash))
         return;
-      // More than a validator of one chain can tell: what is needed is told or fetched again.
-      if (told.size >= aheadHeadersMax) told.clear();
-      told.set(header.hash, { header, seenAtMs: nowMs });
+      // More than a validator of one chain can have: the needed ones come again.
+      if (known.size >= aheadHeadersMax) known.clear();
+      known.set(header.hash, { header, seenAtMs: nowMs });
     },
 
     knows: (label: string, { number, hash }: Header) =>
-      toldBy(label).has(hash) || hashes.get(number) === hash,
+      headersOf(label).has(hash) || hashes.get(number) === hash,
 
     place(label: string, tip: Header): Placement {
       if (head === undefined) return { kind: "nothing_announced" };
@@ -91,21 +91,21 @@ export function createAnnouncedChain({
         : { kind: "diverged", at: head.number };
     },
 
-    /** For a validator's tip above the head that has it: the way there, whose first block is to be announced next. */
+    /** The way from the head to a validator's tip above it: its first block is the next to be announced. */
     wayTo(label: string, tip: Header): WayUp | undefined {
       if (head === undefined || tip.number <= head.number || isFar(tip)) return undefined;
       const way = descend(label, tip, head.number);
       return "child" in way ? way : undefined;
     },
 
-    /** Who told another block of this one's number. */
+    /** Validators that reported another block of this number. */
     contradictedBy: ({ number, hash }: Header): string[] =>
-      [...aheadOf].flatMap(([label, told]) => {
+      [...headersByLabel].flatMap(([label, known]) => {
         const isOther = ({ header }: HeaderAbove) => header.number === number && header.hash !== hash;
-        return [...told.values()].some(isOther) ? label : [];
+        return [...known.values()].some(isOther) ? label : [];
       }),
 
-    /** Makes `header` the head; returns how many blocks between the old head and it were left out. */
+    /** Makes `header` the head. Returns how many blocks between the old head and this one are skipped. */
     advance(header: Header): bigint {
       const skipped = head === undefined ? 0n : header.number - head.number - 1n;
       head = header;
@@ -114,8 +114,8 @@ export function createAnnouncedChain({
         if (hashes.size <= rememberedBlocks) break;
         hashes.delete(number);
       }
-      for (const told of aheadOf.values()) {
-        for (const [hash, entry] of told) if (entry.header.number <= header.number) told.delete(hash);
+      for (const known of headersByLabel.values()) {
+        for (const [hash, entry] of known) if (entry.header.number <= header.number) known.delete(hash);
       }
       return skipped;
     },
@@ -123,7 +123,7 @@ export function createAnnouncedChain({
     reset(): void {
       head = undefined;
       hashes.clear();
-      aheadOf.clear();
+      headersByLabel.clear();
     },
   };
 }

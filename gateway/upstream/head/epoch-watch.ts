@@ -9,18 +9,18 @@ export type EpochVerdict =
       genesisHash: string;
       sinceMs: number;
       reason: string;
-      /** Most validators have other blocks than those that were announced: what was told was the lie of a few. */
+      /** Most validators have other blocks than the announced ones, which were the lie of a few. */
       isOutvoted: boolean;
     };
 
 /**
- * Tells a chain that was reset, reverted or made anew from validators that are merely behind: every validator that
- * answers is lower than the head or has another block there, for `confirmMs`. Where they do not agree what the new chain
- * is, `graceMs` have to pass; also where they are merely lower and one that had the head cannot be asked, since it may
- * come back with it. Fewer than half of all validators make no new chain, however long the others are silent.
+ * Tells a chain that was reset, reverted or made anew from validators that are merely behind. On a new chain every validator
+ * that answers is lower than the head or has another block there, for `confirmMs`. It takes `graceMs` where they do not agree
+ * on the new chain. It also takes `graceMs` where they are merely lower and one that had the head does not answer, because it
+ * may come back with it. Fewer than half of all validators make no new chain, however long the others are silent.
  *
- * Where some have the head and most of those that answer, at least two, have other blocks, the majority wins at once. A
- * head that seals have proven is given up for most of all validators only.
+ * Where some have the head and most of those that answer, at least two, have other blocks, the majority wins at once. A head
+ * that its seals prove is given up for a majority of all validators only.
  */
 export function createEpochWatch({ confirmMs, graceMs }: { confirmMs: number; graceMs: number }) {
   let sinceMs: number | undefined;
@@ -105,7 +105,7 @@ function isUndecided({ standing }: TrackedValidator): boolean {
   return standing.kind === "gap" || standing.kind === "far" || standing.kind === "unknown";
 }
 
-/** Most of all validators have other blocks, not merely fewer. */
+/** A majority of all validators has other blocks, not merely fewer. */
 function isProven(group: readonly TrackedValidator[], validators: readonly TrackedValidator[]): boolean {
   return group.length > validators.length / 2 && group.every(isOther);
 }
@@ -114,7 +114,7 @@ function isOther({ standing }: TrackedValidator): boolean {
   return standing.kind === "foreign" || standing.kind === "diverged";
 }
 
-/** Those of one genesis; undefined where two groups are equally large. */
+/** The largest group with one genesis block; undefined where two groups are equally large. */
 function largestGroup(validators: readonly TrackedValidator[]): readonly TrackedValidator[] | undefined {
   const groups = [...Map.groupBy(validators, ({ genesisHash }) => genesisHash).values()].sort(
     (one, other) => other.length - one.length,

@@ -5,9 +5,9 @@ import { answers, type TrackedValidator } from "./validator.ts";
 type Ready = TrackedValidator & { tip: NonNullable<TrackedValidator["tip"]> };
 
 /**
- * The first block is the highest that is proven or that two validators have, so that a gateway that was started anew
- * begins where it was, and not where one validator says. Where validators differ the lower ones get their time to follow
- * first. Of two validators the higher one is believed.
+ * The first head is the highest block that is proven or that two validators have. So a restarted gateway begins where it was,
+ * and not where one validator says. Where validators differ, the lower ones first get time to follow. Of two validators the
+ * higher one is believed.
  */
 export function firstHead({ validators, proof, nowMs, firstTipAtMs, limits }: NextHeadInput): NextHead {
   const ready = validators.filter(isReady).sort(byNumber);
@@ -26,11 +26,11 @@ export function firstHead({ validators, proof, nowMs, firstTipAtMs, limits }: Ne
   const lastAtMs = firstTipAtMs + limits.firstWaitMs;
   if (nowMs < lastAtMs || second === undefined)
     return { lookAgainAtMs: nowMs < lastAtMs ? lastAtMs : undefined };
-  // All differ, and at most one lies: the second number is not above that of all honest ones.
+  // All differ, and at most one lies: so an honest validator has the second number or a higher one.
   return { header: second.tip.header };
 }
 
-/** Another validator has the same block or the one after it, and no other block of its height is told by as many. */
+/** Another validator has the same block or its child, and no other block of its height has as many validators. */
 function isBacked(one: Ready, ready: readonly Ready[]): boolean {
   const backing = backersOf(one.tip.header, ready);
   return (

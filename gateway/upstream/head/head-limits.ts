@@ -1,6 +1,6 @@
 export type HeadLimits = ReturnType<typeof createHeadLimits>;
 
-/** Every wait, size and count of the head, each by its default unless `changes` says otherwise. */
+/** Every wait, size and count of the head. `changes` replaces defaults. */
 export function createHeadLimits({
   blockTimeMs,
   changes = {},
@@ -12,28 +12,28 @@ export function createHeadLimits({
 }
 
 const fixedLimits = {
-  /** How long a block that one validator has waits for a second one, where at most one other answers. */
+  /** How long a block that one validator has waits for a second one, where at most one other validator answers. */
   followMs: 500,
-  /** The same where its seals prove it: time for a second one to have it, so that reads do not all go to the first. */
+  /** The same for a block that its seals prove: time for a second validator, so that not all reads go to the first. */
   provenFollowMs: 100,
-  /** How long validators that all tell different first blocks are waited for. */
+  /** How long the first head waits while all validators report different blocks. */
   firstWaitMs: 2000,
-  /** Headers of one validator a second whose seals are looked at: 4 of 5 signatures each are recovered. */
+  /** Headers of one validator a second whose seals are judged: each costs 4 of 5 recovered signatures. */
   proofsPerSecondMax: 8,
   provenMax: 1024,
-  /** Where fewer than half of the validators answer: how long the others are waited for before a genesis is taken. */
+  /** How long a genesis waits for the other validators, where fewer than half of them answer. */
   genesisWaitMs: 2000,
-  /** How long every reachable validator must be lower or differ before that is a new epoch. */
+  /** How long every reachable validator must be lower or differ before a new epoch begins. */
   epochConfirmMs: 1500,
-  /** The same where a validator that had the head cannot be asked: it may come back with it. */
+  /** The same where a validator that had the head does not answer: it may come back with it. */
   epochGraceMs: 30_000,
-  /** Blocks that are fetched one by one to close a gap; a validator further ahead is jumped to. */
+  /** Blocks that are fetched one by one to close a gap. To a validator further ahead the head jumps. */
   gapBlocksMax: 128,
-  /** Announced numbers whose hash is remembered. */
+  /** How many announced hashes are remembered. */
   rememberedBlocks: 256,
-  /** Headers above the head that are kept of a validator to link with. */
+  /** Headers above the head that are kept for each validator, to link its blocks. */
   aheadHeadersMax: 256,
-  /** One validator alone this far ahead of all others is not believed. */
+  /** A lone validator so far ahead of all others is not believed. */
   jumpBlocksMax: 10_000,
   /** Pause between two attempts to close the same validator's gap. */
   fillPauseMs: 200,
@@ -47,7 +47,7 @@ const fixedLimits = {
   answerBytesMax: 8 * 1024 * 1024,
   /** From the first byte of the handshake to the answer to `eth_subscribe`. */
   handshakeTimeoutMs: 2000,
-  // A head with the hashes of all transactions that fit into 200 M gas; what one validator tells is kept until announced.
+  // A head with the hashes of all transactions that fit into 200 M gas. Heads are kept until they are announced.
   messageBytesMax: 1024 * 1024,
   socketRetryMinMs: 250,
   socketRetryMaxMs: 5000,
@@ -60,9 +60,9 @@ function limitsOf(blockTimeMs: number) {
     probeIntervalMs: Math.min(Math.max(Math.ceil(blockTimeMs / 2), 100), 500),
     /** A WebSocket that brought no head for this long is not relied on. */
     socketSilentMs: 2 * blockTimeMs + 500,
-    /** How long one is not asked that told another block than the one that was announced: it may tell the next, too. */
+    /** How long a validator gets no calls after it reported another block than the announced one: it may do so again. */
     distrustMs: Math.max(10_000, 5 * blockTimeMs),
-    /** One without an answer for this long counts as silent, whatever it was last. */
+    /** A validator without an answer for so long counts as silent. */
     silentAfterMs: Math.max(4000, 2 * blockTimeMs),
     stalledAfterMs: Math.max(10_000, 5 * blockTimeMs),
   };

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Header } from "./read-header.ts";
 import type { Outside, Standing, TrackedValidator } from "./validator.ts";
 
-/** The log lines of the head, each said once when it begins to be true. */
+/** The log lines of the head. Each is written once, when it begins to be true. */
 export function createHeadLog({
   logger,
   failuresMax,
@@ -56,7 +56,7 @@ export function createHeadLog({
 
     validator({ label, standing, failures, problem, isUnreadable, outside }: TrackedValidator): void {
       const isGone = failures >= failuresMax;
-      // Neither is a verdict, and both come and go with each block.
+      // Both come and go with each block, and say nothing about the validator.
       if (!isGone && outside === undefined && (standing.kind === "gap" || standing.kind === "far")) return;
       const kind = isGone ? `gone: ${problem}` : (outside?.reason ?? wordsFor[standing.kind]);
       const before = saidOf.get(label) ?? "unknown";

@@ -8,22 +8,22 @@ export type HeaderProof = ReturnType<typeof createHeaderProof>;
 const extraDataCharactersMax = 64 * 1024;
 
 /**
- * Proves headers of an IBFT or QBFT chain: by their own hash, and by the seals of validators that are known from the
- * announced block or, before there is one, from the genesis block. A chain without seals (a development chain) has no
- * known validators, and nothing of it is proven or refuted.
+ * Proves headers of an IBFT or QBFT chain by their own hash and by the seals of known validators. These are known from the
+ * announced block or, before there is one, from the genesis block. A chain without seals (a development chain) has no known
+ * validators: none of its headers is proven or refuted.
  */
 export function createHeaderProof({
   proofsPerSecondMax,
   provenMax,
   judgeSeals: judge = judgeSeals,
 }: {
-  /** A validator that tells more new headers than that has the others unjudged: each costs some recovered signatures. */
+  /** More new headers of one validator stay unjudged: each costs some recovered signatures. */
   proofsPerSecondMax: number;
   provenMax: number;
   judgeSeals?: typeof judgeSeals;
 }) {
   let known: readonly string[] | undefined;
-  /** Grows with each change of the known validators: what was unknown may be proven then. */
+  /** Grows with each change of the known validators: an unknown header may be proven then. */
   let generation = 0;
   const readOf = new WeakMap<Header, BlockHeader | "not authentic">();
   const verdicts = new WeakMap<Header, { verdict: SealVerdict; generation: number }>();
@@ -67,7 +67,7 @@ export function createHeaderProof({
     /** Whether headers of this chain can be proven. */
     isSealed: () => known !== undefined,
 
-    /** What the header's seals say. One with the hash of a proven block and other content is refuted. */
+    /** Judges a header by its seals. One with the hash of a proven block and other content is refuted. */
     judge(header: Header, label: string, nowMs: number): SealVerdict {
       const before = verdicts.get(header);
       if (before?.generation === generation) return before.verdict;
@@ -80,17 +80,17 @@ export function createHeaderProof({
       return verdict;
     },
 
-    /** Its hash is that of its content: whoever links to the hash links to this header. */
+    /** Whether its hash is that of its content: a link to the hash is a link to this header. */
     isAuthentic: (header: Header) => read(header) !== "not authentic",
 
-    /** The genesis block of the network, whose hash is known to be right: its validators are the first known ones. */
+    /** Takes the first known validators from the network's genesis block, whose hash is known to be right. */
     beginWith(genesis: Header): void {
       const authentic = read(genesis);
       const validators = authentic === "not authentic" ? [] : authentic.extraData.validators;
       learn(validators.length === 0 ? undefined : validators);
     },
 
-    /** A block was announced: its validators are the known ones from here on, where its seals hold. */
+    /** A block was announced. Its validators are the known ones from here on, where its seals hold. */
     announced(header: Header): void {
       const authentic = read(header);
       if (authentic === "not authentic") {

@@ -3,12 +3,12 @@ import { buildConnector, Client, WebSocket } from "undici";
 import { type Header, isRecord, readHeader } from "./read-header.ts";
 
 export type HeadsSocket = {
-  /** When the subscription under way was acknowledged (monotonic); undefined while there is none. */
+  /** When the present subscription was acknowledged (monotonic); undefined while there is none. */
   liveSinceMs(): number | undefined;
   lastHeadAtMs(): number | undefined;
-  /** How often a subscription had to be made again. */
+  /** How often the subscription was made again. */
   reconnects(): number;
-  /** Closes the connection, to be made anew after a pause. */
+  /** Closes the connection. A new one follows after a pause. */
   drop(reason: string): void;
   stop(): void;
 };
@@ -21,10 +21,10 @@ export type HeadsSocketLimits = {
 };
 
 /**
- * Keeps one WebSocket with one `newHeads` subscription and nothing else on it: Besu answers all WebSockets of a node
- * from one queue, and larger answers corrupt the stream. `addresses` are tried in turn until one carries a subscription;
- * that one is kept. A next address is tried only where something at the one before it refused to be a WebSocket: one
- * that is merely down says nothing about which is right.
+ * Keeps one WebSocket with one `newHeads` subscription and nothing else on it: Besu answers all WebSockets of a node from one
+ * queue, and larger answers corrupt the stream. It tries `addresses` in turn until one carries a subscription, and keeps that
+ * one. It goes on to the next address only where something at the last one is not a WebSocket: an address that is down may
+ * still be the right one.
  */
 export function createHeadsSocket({
   addresses,
@@ -75,7 +75,7 @@ export function createHeadsSocket({
         liveSinceMs = undefined;
         if (refused) tried += 1;
         if (stopped) return;
-        // Not this one, then: that is how it is found, and nothing to be told before all have been tried.
+        // The next address may be the right one: nothing is reported before all have been tried.
         if (refused && tried % candidates.length !== 0) {
           retry = setTimeout(connect, 0).unref();
           return;
@@ -107,8 +107,8 @@ export function createHeadsSocket({
 }
 
 /**
- * One attempt, from the connection to its end. Returns what ends it. It is undici's WebSocket over a connection of ours
- * and not the built-in one: `close()` waits for the other side (RFC 6455 section 7.1.1), so that a validator that hangs
+ * One attempt, from the connection to its end. Returns the function that ends it. It is undici's WebSocket over a connection
+ * of ours and not the built-in one. `close()` waits for the other side (RFC 6455 section 7.1.1), so a validator that hangs
  * would keep the connection for ever, and the built-in one has no other way to end it.
  */
 function openSocket({
@@ -169,7 +169,7 @@ function openSocket({
       if (message.subscription === subscription) onHeader(message.header);
     } else finish("not a word about heads", subscription === undefined);
   });
-  // An address where something listens that is no WebSocket ends so before a subscription; one that is down never connects.
+  // Where something listens that is not a WebSocket, it ends before a subscription. An address that is down never connects.
   const closed = () => finish("closed", connection !== undefined && subscription === undefined);
   socket.addEventListener("error", closed);
   socket.addEventListener("close", closed);

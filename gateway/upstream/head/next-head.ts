@@ -5,7 +5,7 @@ import type { HeaderProof } from "./header-proof.ts";
 import type { Header } from "./read-header.ts";
 import { answers, isOurs, type TrackedValidator } from "./validator.ts";
 
-/** The block to announce now, or when to look again though nothing has happened. */
+/** The block to announce now, or when to look again though nothing happens. */
 export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: number | undefined };
 
 export type NextHeadInput = {
@@ -13,21 +13,21 @@ export type NextHeadInput = {
   proof: HeaderProof;
   validators: readonly TrackedValidator[];
   nowMs: number;
-  /** Since when a validator of ours has told a block while nothing was announced. */
+  /** Since when a validator of our chain has reported a block while nothing is announced. */
   firstTipAtMs: number | undefined;
   limits: Pick<HeadLimits, "followMs" | "provenFollowMs" | "firstWaitMs">;
 };
 
 type CandidatesInput = Pick<NextHeadInput, "chain" | "proof" | "validators" | "nowMs">;
 
-/** A block that could be announced next, and who has it. */
+/** A block that could be announced next, and the validators that have it. */
 export type Candidate = { header: Header; having: string[]; isProven: boolean; seenAtMs: number };
 
 /**
- * The rule of the announced head. On a chain with seals a block is announced when they prove it: as soon as a second
- * validator has it, or a moment later where none does; what is not proven needs more than half of all validators. On a
- * chain without, when a second validator has it; where one alone does it waits while two others answer. Of several
- * blocks at one height the one that most validators have is announced; a tie changes nothing.
+ * The rule of the announced head. On a chain with seals, a proven block is announced as soon as a second validator has it, or
+ * a moment later where none does; an unproven one needs more than half of all validators. On a chain without seals, a block
+ * is announced when a second validator has it; a block of one validator waits while two others answer. Of several blocks at
+ * one height the one with most validators is announced; a tie changes nothing.
  */
 export function nextHead(input: NextHeadInput): NextHead {
   if (input.chain.head() === undefined) return firstHead(input);
@@ -72,7 +72,7 @@ function dueAt(
     return having >= 2 && having > second.having.length ? seenAtMs + limits.followMs : undefined;
   }
   if (having >= 2 || countable(validators) <= having) return nowMs;
-  // Alone it may be a lie, and so may a number far ahead where the only other one says nothing of it.
+  // A block of one validator may be a lie. So may a number far ahead that the only other validator does not confirm.
   return others >= (isFar ? 1 : 2) ? undefined : seenAtMs + limits.followMs;
 }
 
@@ -90,7 +90,7 @@ export function nearCandidates({ chain, proof, validators, nowMs }: CandidatesIn
   return [...candidates.values()].sort(byRank);
 }
 
-/** A jump over more blocks than are fetched one by one: to what two validators have reached, by the same rule. */
+/** Candidates for a jump over more blocks than are fetched one by one: the tips of far validators, by the same rule. */
 export function farCandidates({ chain, proof, validators, nowMs }: CandidatesInput): Candidate[] {
   const far = validators.filter(support).filter(({ tip }) => chain.isFar(tip.header));
   const candidates = new Map<string, Candidate>();
@@ -101,7 +101,7 @@ export function farCandidates({ chain, proof, validators, nowMs }: CandidatesInp
   }
   for (const candidate of candidates.values()) {
     const { hash, number } = candidate.header;
-    // One that is further on has it too where it says so, or its newest block follows it.
+    // A validator further on has it too where a lookup says so, or where its tip is the block's child.
     for (const { label, tip, far: how } of far) {
       const isAbove = tip.header.number > number;
       if (isAbove && (tip.header.parentHash === hash || how?.also?.hash === hash))
@@ -119,7 +119,7 @@ function add(candidates: Map<string, Candidate>, one: Candidate): void {
   }
   before.having.push(...one.having);
   before.seenAtMs = Math.min(before.seenAtMs, one.seenAtMs);
-  // The hash is the same, but only a proven header is known to be what the hash stands for.
+  // The hash is the same, but only a proven header is known to belong to the hash.
   if (one.isProven && !before.isProven) {
     before.header = one.header;
     before.isProven = true;
@@ -138,7 +138,7 @@ function support<M extends TrackedValidator>(
   return validator.standing.kind === "has" && validator.tip !== undefined && answers(validator);
 }
 
-/** Validators that have a new block or could follow to it. */
+/** How many validators have a new block or could follow to it. */
 function countable(validators: readonly TrackedValidator[]): number {
   let count = 0;
   for (const validator of validators) {

@@ -3,8 +3,8 @@ import type { Candidate } from "./next-head.ts";
 import { answers, isOurs, type Outside, type TrackedValidator } from "./validator.ts";
 
 /**
- * In what way a validator stands outside of what the others say, and when to look again. A newest block that is not
- * announced is nothing strange at first; half a second later it is one that nobody else comes to.
+ * How a validator differs from the others, and when to look again. A newest block that is not announced is normal at first.
+ * Half a second later it is one that no other validator has.
  */
 export function outsideOf({
   validator,
@@ -15,7 +15,7 @@ export function outsideOf({
 }: {
   validator: TrackedValidator;
   validators: readonly TrackedValidator[];
-  /** What could be announced next and waits. */
+  /** Blocks that could be announced next and wait. */
   candidates: readonly Candidate[];
   limits: Pick<HeadLimits, "followMs" | "failuresMax">;
   nowMs: number;
@@ -59,7 +59,7 @@ function alone({
   return nowMs < dueAtMs ? { lookAgainAtMs: dueAtMs } : { outside: { reason: "alone", words } };
 }
 
-/** Since when it has told a block above the head that no other validator has told. */
+/** Since when it alone has reported a block above the head. */
 function aloneSince(
   validator: TrackedValidator,
   validators: readonly TrackedValidator[],
@@ -67,7 +67,7 @@ function aloneSince(
 ): number | undefined {
   const candidate = candidates.find(({ having }) => having.includes(validator.label));
   if (candidate !== undefined) return candidate.having.length === 1 ? candidate.seenAtMs : undefined;
-  // Its blocks are not linked to the head: it may only be a moment until they are.
+  // Its blocks are not linked to the head yet, which may only take a moment.
   const { tip, unlinkedSinceMs } = validator;
   const isHighest = validators.every(
     (other) =>

@@ -2,7 +2,7 @@ import type { AnnouncedChain } from "./announced-chain.ts";
 import type { HeaderProof } from "./header-proof.ts";
 import { answers, isOurs, type Standing, type TrackedValidator } from "./validator.ts";
 
-/** Says anew where each validator stands, from what it told last and from the announced head. */
+/** Places each validator anew, by its last report and the announced head. */
 export function placeValidators({
   chain,
   proof,
@@ -68,7 +68,7 @@ function standingOf({
   return validator.far.otherAt === undefined ? placement : { kind: "diverged", at: validator.far.otherAt };
 }
 
-/** Its latest block is above the head, and its seals say that it is no block. */
+/** Its latest block is above the head, and its seals refute it. */
 function isForged({
   validator: { label, standing, tip },
   chain,
@@ -88,7 +88,7 @@ function isForged({
   return proof.judge(tip.header, label, nowMs) === "refuted";
 }
 
-/** It stands alone, more than `jumpBlocksMax` above the head and all others. */
+/** It is alone, more than `jumpBlocksMax` above the head and all others. */
 function isUnbelievable({
   validator,
   validators,
@@ -117,9 +117,9 @@ function noteHeld(validator: TrackedValidator, chain: AnnouncedChain): void {
   const head = chain.head();
   if (kind === "has" && head !== undefined) {
     validator.reached = head.number;
-    // One that is far ahead is known to have what it was asked for, not what was announced since.
+    // A far validator is known to have the block that it was asked for, not the ones that were announced since.
     validator.holds = validator.far?.sameAt ?? head.number;
-    // What was asked for has helped: the next gap need not wait.
+    // The lookup has helped: the next gap need not wait.
     validator.filledAtMs = undefined;
   } else if (kind !== "gap" && kind !== "far") validator.holds = -1n;
 }

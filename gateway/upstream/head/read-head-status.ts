@@ -1,20 +1,20 @@
 import { answers, isOurs, type Outside, type TrackedValidator } from "./validator.ts";
 
-/** One validator's place on the chain, for `/status` and metrics. */
+/** A validator's place on the chain, for `/status` and metrics. */
 export type ValidatorHeadStatus = {
   label: string;
   identity: "unknown" | "ours" | "foreign";
-  /** Why it is foreign, or not counted though it is ours. */
+  /** Why it is foreign, or does not count although it is ours. */
   why: string | null;
   eligible: boolean;
-  /** In what way it stands outside of what the others say. */
+  /** How it differs from the others. */
   outside: Outside["reason"] | null;
   height: number | null;
   /** Blocks below the announced head. */
   lag: number | null;
   source: "newHeads" | "polling";
   lastHeadAt: string | null;
-  /** Since it last answered a probe or brought a head; null where it never has. */
+  /** Time since it last answered a probe or sent a head; null where it never has. */
   silentMs: number | null;
   wsReconnects: number;
 };

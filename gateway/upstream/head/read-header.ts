@@ -1,4 +1,4 @@
-/** A block's header as a validator told it. `block` is the object as it was written, members and order unchanged. */
+/** A block's header as a validator sent it. `block` is the object as it was written, members and order unchanged. */
 export type Header = {
   number: bigint;
   hash: string;
@@ -6,7 +6,7 @@ export type Header = {
   block: Readonly<Record<string, unknown>>;
 };
 
-/** Undefined where the value is not a block with number, hash and parent. Hashes come out in lower case. */
+/** Undefined where the value is not a block with number, hash and parent. Hashes become lower case. */
 export function readHeader(value: unknown): Header | undefined {
   if (!isRecord(value)) return undefined;
   const number = readQuantity(value["number"]);

@@ -2,10 +2,10 @@ import type { Probe, ProbeFailure } from "./head-state.ts";
 import { readHeader, readQuantity } from "./read-header.ts";
 import type { RpcAsked } from "./rpc-client.ts";
 
-/** What the calls of a probe ask for, in their order. */
+/** What the calls of a probe ask for, in order. */
 const parts = ["chain ID", "genesis block", "latest block"] as const;
 
-/** Reads the answers to chain ID, genesis block and latest block or its number, or says which cannot be read. */
+/** Reads chain ID, genesis block and latest block or its number, or says which of them cannot be read. */
 export function readProbe(asked: RpcAsked, sentAtMs: number): Probe | ProbeFailure {
   if (asked.kind === "failed") {
     const part = asked.call === undefined ? undefined : parts[asked.call];

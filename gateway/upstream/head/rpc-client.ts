@@ -3,22 +3,21 @@ import { isRecord } from "./read-header.ts";
 
 export type RpcCall = { method: string; params: readonly unknown[] };
 
-/** The results in the calls' order. Any error in it fails the whole: none of what is asked here may be refused. */
+/** The results in the calls' order. One error fails them all, because a validator may refuse none of these calls. */
 export type RpcAsked =
   | { kind: "answered"; results: unknown[] }
-  /** `call` is the place of the one that was answered without a result. */
+  /** `call` is the place of the call that was answered without a result. */
   | { kind: "failed"; reason: string; call?: number };
 
 export type RpcClient = {
-  /** Asks one array of calls. One at a time is under way; never throws. */
+  /** Sends one array of calls. One at a time is under way. Never throws. */
   ask(calls: readonly RpcCall[]): Promise<RpcAsked>;
   stop(): Promise<void>;
 };
 
 /**
- * One keep-alive HTTP connection to one validator, for questions of our own. It is apart from the connections that
- * carry clients' calls, so that no queue of theirs delays the head. `disconnected` is called when it closes, and told
- * whether the validator closed it.
+ * One keep-alive HTTP connection to one validator, for calls of our own. It is apart from the connections for clients' calls,
+ * so that no queue of theirs delays the head. `disconnected` is called when it closes, with whether the validator closed it.
  */
 export function createRpcClient({
   url,
@@ -38,7 +37,7 @@ export function createRpcClient({
     pipelining: 1,
     connectTimeout: connectTimeoutMs,
     maxResponseSize: answerBytesMax,
-    // Time is kept by each request's own signal.
+    // Each request's own signal keeps the time.
     headersTimeout: 0,
     bodyTimeout: 0,
     allowH2: false,
@@ -70,7 +69,7 @@ export function createRpcClient({
       const posted = await post(requests);
       if ("reason" in posted) return { kind: "failed", reason: posted.reason };
       if (Array.isArray(posted.answer)) return readResults(posted.answer, calls.length);
-      // A node that takes no arrays answers them with one error object; each call alone may still be answered.
+      // A node without arrays answers them with one error object, and may still answer each call alone.
       const answers: unknown[] = [];
       for (const request of requests) {
         const alone = await post(request);
@@ -104,7 +103,7 @@ function readResults(answers: readonly unknown[], count: number): RpcAsked {
   return { kind: "answered", results: ordered };
 }
 
-/** Few different words, since each change of them is a line in the log; never an address. */
+/** Few different words, because each change of them is a line in the log; never an address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   if (error.name === "TimeoutError") return "no answer in time";

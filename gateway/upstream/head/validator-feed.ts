@@ -7,9 +7,9 @@ import { readProbe } from "./read-probe.ts";
 import { createRpcClient, type RpcCall } from "./rpc-client.ts";
 
 export type ValidatorFeed = {
-  /** Asks for the latest block now, or as soon as the question under way is answered. */
+  /** Asks for the latest block now, or as soon as the probe under way is answered. */
   probeSoon(): void;
-  /** The blocks at these numbers, as many as it has; undefined where it did not answer. Never throws. */
+  /** The blocks at these numbers, as many as the validator has; undefined where it does not answer. Never throws. */
   fetchBlocks(numbers: readonly bigint[]): Promise<Header[] | undefined>;
   source(): "newHeads" | "polling";
   wsReconnects(): number;
@@ -19,9 +19,9 @@ export type ValidatorFeed = {
 };
 
 /**
- * What one validator tells of itself: a probe every `probeIntervalMs` (who it is, and its latest block or, while its
- * WebSocket brings heads, only that block's number), and the heads of its WebSocket. Heads count only after a probe
- * that was sent when the WebSocket stood: each connection may be to another node.
+ * The reports of one validator: a probe every `probeIntervalMs` (who it is, and its latest block or, while its WebSocket
+ * brings heads, only that block's number), and the heads of its WebSocket. Heads count only after a probe that was sent while
+ * the WebSocket was open: each connection may be to another node.
  */
 export function createValidatorFeed({
   label,
@@ -64,7 +64,7 @@ export function createValidatorFeed({
     answerBytesMax: limits.answerBytesMax,
     disconnected(byValidator) {
       if (byValidator) connectionLostAtMs = monotonicMs();
-      // A node that went away and comes back may be another one: it is asked at once, not at the next turn.
+      // A node that comes back may be another one: it is probed at once, not at the next turn.
       if (failures === 0) probeSoon();
     },
   });
@@ -101,7 +101,7 @@ export function createValidatorFeed({
     return monotonicMs() - lastMs < limits.socketSilentMs;
   }
 
-  // A subscription made again counts as better only when it has brought something.
+  // A new subscription is logged only when it has brought a head.
   function sayHeads(): void {
     say("heads", () => logger.info({ validator: label, address: wsHost }, "heads by WebSocket"));
   }
@@ -146,7 +146,7 @@ export function createValidatorFeed({
     onProbe(read);
   }
 
-  /** A subscription that lives and tells nothing while the chain goes on is made anew. */
+  /** Renews a subscription that brings nothing while the chain goes on. */
   let polled: { hash: string; newSinceMs: number } | undefined;
   function dropDeafSocket(latest: Header): void {
     const nowMs = monotonicMs();
@@ -196,7 +196,7 @@ const blockAt = (number: bigint): RpcCall => ({
   method: "eth_getBlockByNumber",
   params: [`0x${number.toString(16)}`, false],
 });
-// The genesis block has no transactions, so asking for it each time costs little and a changed chain is seen at once.
+// The genesis block has no transactions, so it costs little to ask for it each time, and shows a new chain at once.
 const whoAreYou: readonly RpcCall[] = [{ method: "eth_chainId", params: [] }, blockAt(0n)];
 const probeForNumber: readonly RpcCall[] = [...whoAreYou, { method: "eth_blockNumber", params: [] }];
 const probeForBlock: readonly RpcCall[] = [

@@ -1,37 +1,37 @@
 import type { Header } from "./read-header.ts";
 
-/** What is known of one validator. */
+/** What is known of one validator and its place on the chain. */
 export type TrackedValidator = {
   readonly label: string;
-  /** Whether the first probe is over, answered or not. */
+  /** Its first probe is over, answered or not. */
   probed: boolean;
-  /** Probes in a row that were not answered, or whose answers could not be read. */
+  /** Probes in a row without an answer that could be read. */
   failures: number;
-  /** When it last proved that it answers: by a probe's answer, or by a head that it brought. */
+  /** When it last answered a probe or sent a head. */
   answeredAtMs: number | undefined;
-  /** Why the last one was none, in words; undefined after one that was. */
+  /** Why the last probe failed, in words; undefined where it did not. */
   problem: string | undefined;
-  /** It answered, and what it said of itself could not be read. */
+  /** It answered the probe, and its answer could not be read. */
   isUnreadable: boolean;
   chainId: bigint | undefined;
   genesisHash: string | undefined;
-  /** The genesis block as it told it. */
+  /** The genesis block as it sent it. */
   genesis: Header | undefined;
   tip: { header: Header; seenAtMs: number } | undefined;
   standing: Standing;
-  /** While its tip is too far above the head to link: since when, and what it has at a number that was announced. */
+  /** Set while its tip is too far above the head to link: since when, and what it has at an announced number. */
   far: FarTip | undefined;
-  /** The highest announced block of this epoch that it was seen to have. */
+  /** The highest announced block of this epoch that it has had. */
   reached: bigint;
-  /** The same while nothing speaks against it: gone once it is lower, differs or is foreign. */
+  /** The highest that it still has: -1 once it is lower, differs or is foreign. */
   holds: bigint;
   /** Since when its blocks above the head are not linked to it. */
   unlinkedSinceMs: number | undefined;
-  /** When its gap was last asked for. */
+  /** When it last got a lookup. */
   filledAtMs: number | undefined;
-  /** It told another block of a number that was announced since. */
+  /** It reported another block of a number that was announced since. */
   contradicted: { number: bigint; untilMs: number } | undefined;
-  /** Why it stands outside of what the others have, and so is not asked. */
+  /** How it differs from the others, so that it gets no calls. */
   outside: Outside | undefined;
 };
 
@@ -45,8 +45,8 @@ export type FarTip = {
 
 /**
  * How a validator differs from the others. `another_block`: at an announced number. `no_seals`: its newest block has no
- * quorum of seals. `alone`: nobody else has its newest block, which is not announced. `far_above`: a number that nobody
- * comes near. `another_chain`: chain id or genesis block. `unreadable`: what it says of itself cannot be read.
+ * quorum of seals. `alone`: only it has its newest block, which is not announced. `far_above`: its number is far above all
+ * others. `another_chain`: it has another chain ID or genesis block. `unreadable`: its answers to probes cannot be read.
  */
 export const outsideReasons = [
   "another_block",
@@ -58,23 +58,23 @@ export const outsideReasons = [
 ] as const;
 export type Outside = { reason: (typeof outsideReasons)[number]; words: string };
 
-/** Where a validator stands towards the announced head. */
+/** Where a validator is, compared with the announced head. */
 export type Standing =
-  /** It has not answered, or it is not decided which chain is ours. */
+  /** It has not answered, or our chain is not decided yet. */
   | { kind: "unknown" }
   | { kind: "foreign"; why: string }
-  /** Ours, and nothing is announced yet. */
+  /** It is of our chain, and nothing is announced yet. */
   | { kind: "ready" }
   | { kind: "has" }
   | { kind: "behind" }
   | { kind: "diverged"; at: bigint }
-  /** Above the head by blocks that nobody has told of yet. */
+  /** Above the head by blocks that are not known yet. */
   | { kind: "gap"; from: bigint; to: bigint }
-  /** Too far above the head to fetch what is between, and not yet asked for the head. */
+  /** Too far above the head to fetch the blocks between, and not yet known to have the head. */
   | { kind: "far" }
-  /** Its newest block is none: a quorum of validators did not seal it. */
+  /** Its newest block is forged: no quorum of validators sealed it. */
   | { kind: "forged"; at: bigint }
-  /** It claims a number that nobody else comes near. */
+  /** It reports a number far above all others. */
   | { kind: "unbelieved" };
 
 export function createTrackedValidator(label: string): TrackedValidator {

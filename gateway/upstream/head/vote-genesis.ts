@@ -1,8 +1,8 @@
 import { answers, type TrackedValidator } from "./validator.ts";
 
 /**
- * The genesis hash that a majority agrees on, among the validators of the right chain id: of all configured at once, of
- * those that answer only after the others had `genesisWaitMs` to come.
+ * The genesis hash of a majority among the validators with the right chain id. At first it needs a majority of all
+ * configured validators, after `genesisWaitMs` one of those that answer.
  */
 export function voteGenesis({
   validators,

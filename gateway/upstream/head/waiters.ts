@@ -1,6 +1,6 @@
 type Waiter = { number: bigint; resolve: (reached: boolean) => void; timer: NodeJS.Timeout };
 
-/** Those who wait until a number is announced, at most `waitersMax` at once: one more is answered `false` straight away. */
+/** Lets callers wait until a number is announced, at most `waitersMax` at once: one more gets `false` at once. */
 export function createWaiters({ waitersMax }: { waitersMax: number }) {
   const waiting = new Set<Waiter>();
 
@@ -22,7 +22,7 @@ export function createWaiters({ waitersMax }: { waitersMax: number }) {
     announced(number: bigint): void {
       for (const waiter of waiting) if (waiter.number <= number) settle(waiter, true);
     },
-    /** Nobody can be told any more what they wait for. */
+    /** Ends all waits: the numbers will not be announced. */
     dismiss(): void {
       for (const waiter of waiting) settle(waiter, false);
     },

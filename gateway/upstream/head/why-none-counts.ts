@@ -2,7 +2,7 @@ import { answers, isOurs, type TrackedValidator } from "./validator.ts";
 
 /**
  * Why no validator counts, in words for operators and clients: how many are left out for which reason, never an address.
- * Undefined where one counts, where one has not been heard yet, and where all are merely silent.
+ * Undefined where one counts, where one has not answered its first probe yet, and where all are merely silent.
  */
 export function whyNoneCounts(validators: readonly TrackedValidator[]): string | undefined {
   if (validators.some((validator) => !validator.probed || (answers(validator) && isOurs(validator))))

@@ -1,6 +1,6 @@
 /**
- * Where a validator's WebSocket may be. `auto` is the same port first (anvil serves both on one), then the next one (Besu's
- * 8545 and 8546) unless that is another validator's.
+ * The addresses where a validator's WebSocket may be. `auto`: first the same port (anvil serves both on one), then the next
+ * one (Besu's 8545 and 8546) unless it is another validator's.
  */
 export function wsAddresses({
   url,

@@ -11,17 +11,17 @@ export type HttpTarget = {
   connectTimeoutMs: number;
 };
 
-/** How a request ended without a response. */
+/** How a request ends without a response. */
 export type HttpFailure =
   /** No connection could be made. */
   | "connect"
-  /** It ended before the response did. */
+  /** The connection ended before the response did. */
   | "closed"
-  /** What came is no HTTP. */
+  /** The bytes are not valid HTTP. */
   | "malformed";
 
 export type HttpEvents = {
-  /** Bytes of the request are with the kernel. */
+  /** The kernel has bytes of the request. */
   onSent(): void;
   onHead(status: number): void;
   /** The bytes are good until this returns. `isLast`: nothing follows. */
@@ -33,25 +33,25 @@ export type HttpEvents = {
 export type HttpConnection = {
   /** Sends a request, one character of `body` a byte. The one before must have ended or been dropped. */
   post(body: string): void;
-  /** Lets nothing more of the response come, for a while. */
+  /** Stops the response's bytes until `resume`. */
   pause(): void;
   resume(): void;
-  /** Closes it; of what was under way nothing is told any more. The next request makes a new connection. */
+  /** Closes it and reports nothing of the request under way. The next request makes a new connection. */
   drop(): void;
 };
 
-/** Idle for so long it is not trusted any more; a server that closes earlier may say so in its head. */
+/** After so long idle it is not used again. A server that closes earlier may say so in its head. */
 const keepAliveMsMax = 60_000;
-/** So much before the server's own time, since a request may cross its end on the way. */
+/** So much earlier than the server's own time, because a request may cross the end on its way. */
 const keepAliveMarginMs = 1000;
 
-// What is read is looked at before the next read begins, on whichever connection: all of them share one buffer.
+// Bytes are handled before the next read begins, on any connection. So all connections share one buffer.
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * One connection to a validator, with one request at a time and nothing queued: for each array that it carries, a client for
- * all purposes took more time than everything else that the gateway does for its calls (DECISIONS.md). It is made
- * when it is first used, and made anew when it was closed meanwhile.
+ * One connection to a validator, with one request at a time and no queue. A general client took more time for each array than
+ * everything else that the gateway does for its calls (DECISIONS.md). The connection is made when it is first used, and made
+ * anew when it was closed meanwhile.
  */
 export function createHttpConnection({
   target,
@@ -68,7 +68,7 @@ export function createHttpConnection({
   let idleSinceMs = 0;
   let idleMsMax = keepAliveMsMax;
 
-  /** Each socket has a reader of its own: what is left of one that was dropped is never taken for another's. */
+  /** Each socket has a reader of its own, so late bytes of a dropped socket never count for another one. */
   function open(): Line {
     const isOurs = () => line === opened;
     const reader = createResponseReader({
@@ -88,7 +88,7 @@ export function createHttpConnection({
       },
     });
     const socket = connectTo(target, (bytes) => {
-      // Where nothing was asked it is no request's fault, and the connection alone has to go.
+      // Without a request under way only the connection has to go.
       if (isOurs() && reader.read(bytes) === "malformed" && isOurs()) end("malformed");
     });
     const opened: Line = { socket, reader, isConnected: false };
@@ -98,7 +98,7 @@ export function createHttpConnection({
       opened.isConnected = true;
       if (isOurs() && isBusy) events.onSent();
     });
-    // 'close' follows, and says all there is to say.
+    // 'close' follows and is handled below.
     let hadError = false;
     socket.on("error", () => {
       hadError = true;
@@ -147,7 +147,7 @@ export function createHttpConnection({
   };
 }
 
-/** A socket, and who reads what comes in on it. */
+/** A socket and the reader of its bytes. */
 type Line = { readonly socket: Socket; readonly reader: ResponseReader; isConnected: boolean };
 
 function connectTo(target: HttpTarget, onBytes: (bytes: Buffer) => void): Socket {
@@ -167,7 +167,7 @@ function connectTo(target: HttpTarget, onBytes: (bytes: Buffer) => void): Socket
       },
     },
   };
-  // RFC 6066 section 3: no address is a server's name.
+  // RFC 6066 section 3: an IP address is not a server name.
   return isSecure(target)
     ? tlsConnect({ ...options, ...(isIP(host) === 0 ? { servername: host } : {}) })
     : netConnect(options);

@@ -1,16 +1,16 @@
-/** What of a response's head matters to whoever reads its body. */
+/** The fields of a response's head that its reader needs. */
 export type HeadFields = {
   status: number;
   /** How the body ends (RFC 9112 section 6.3): after so many bytes, with the last chunk, or with the connection. */
   framing: number | "chunked" | "until close";
   /** Whether the connection may carry another request (RFC 9112 section 9.3). */
   mayReuse: boolean;
-  /** For how long the server says that it keeps the connection. */
+  /** How long the server keeps the connection, as it says. */
   keepAliveMs: number | undefined;
 };
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
-/** RFC 9110 section 5.1: a name is a token, and the colon follows at once. Continued lines (obs-fold) are not taken. */
+/** RFC 9110 section 5.1: a name is a token, and the colon follows at once. Continued lines (obs-fold) are refused. */
 const fieldLine = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*(.*?)[ \t]*$/i;
 
 /** Reads a head without its empty line at the end. A line feed or carriage return by itself is malformed. */

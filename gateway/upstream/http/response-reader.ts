@@ -2,7 +2,7 @@ import { type HeadFields, readHead } from "./response-head.ts";
 
 export type ResponseEvents = {
   onHead(status: number): void;
-  /** Bytes of the body. They are good until this returns: who keeps them copies them. `isLast`: nothing follows. */
+  /** Bytes of the body, good until this returns: copy them to keep them. `isLast`: nothing follows. */
   onBody(bytes: Buffer, isLast: boolean): void;
   /** The response is whole. */
   onEnd(response: { mayReuse: boolean; keepAliveMs: number | undefined }): void;
@@ -11,9 +11,9 @@ export type ResponseEvents = {
 export type ResponseReader = {
   /** Makes it ready for the response to the next request. */
   expect(): void;
-  /** Reads what came. `malformed`: nothing on this connection can be believed any more. */
+  /** Reads bytes. `malformed`: nothing on this connection can be trusted any more. */
   read(bytes: Buffer): "well" | "malformed";
-  /** The connection has ended. Whether that ended a response as it may. */
+  /** The connection has ended. `whole`: that was a valid end of the response. */
   close(): "whole" | "cut";
 };
 
@@ -25,10 +25,10 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 type State =
-  /** Nothing is expected: whatever comes is a fault. */
+  /** Nothing is expected: any byte is a fault. */
   | "idle"
   | "head"
-  /** So many bytes of the body, or of a chunk, are still to come. */
+  /** `left` bytes of the body, or of a chunk, are still to come. */
   | "body"
   | "chunk"
   | "chunk size"
@@ -38,17 +38,17 @@ type State =
   | "until close";
 
 /**
- * Reads HTTP/1.1 responses (RFC 9112) to requests that are sent one after the other, and only ever POST. Strict: what two
- * readers could understand differently is malformed (section 6.3, and section 11.2 on response splitting).
+ * Reads HTTP/1.1 responses (RFC 9112) to POST requests that are sent one after the other. It is strict: what two readers
+ * could understand differently is malformed (section 6.3, and section 11.2 on response splitting).
  */
 export function createResponseReader(events: ResponseEvents): ResponseReader {
   let state: State = "idle";
   let left = 0;
-  /** The beginning of a head or of a line, whose end has not come yet. */
+  /** The beginning of a head or line whose end has not come yet. */
   let pending: Buffer | undefined;
   let head: HeadFields | undefined;
 
-  /** Takes the next of `bytes` from `at` on; the place where to go on, or -1 where they are malformed. */
+  /** Takes the next part of `bytes` from `at` on. Returns where to go on, or -1 where they are malformed. */
   function step(bytes: Buffer, at: number): number {
     switch (state) {
       case "idle":
@@ -79,7 +79,7 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
     const fields = readHead(all.toString("latin1", 0, end));
     if (fields === "malformed" || fields.status === 101) return -1;
     const next = at + end + 4 - (before?.length ?? 0);
-    // RFC 9110 section 15.2: what comes before the final response says nothing to whoever did not ask for it.
+    // RFC 9110 section 15.2: an interim response comes before the final one, and is skipped.
     return fields.status < 200 ? next : begin(fields, next, bytes.length);
   }
 
@@ -101,7 +101,7 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
     const end = Math.min(bytes.length, at + left);
     left -= end - at;
     const isLast = state === "body" && left === 0;
-    // Before anything of it is believed: nothing may follow a whole response that was not asked for.
+    // Checked first, because bytes behind a whole response make all of it untrusted.
     if (isLast && end < bytes.length) return -1;
     events.onBody(bytes.subarray(at, end), isLast);
     if (isLast) return finish(end, bytes.length);
@@ -139,7 +139,7 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   function finish(at: number, length: number): number {
     if (at < length) return -1;
     state = "idle";
-    // Whoever is told may expect the next response at once.
+    // The listener may expect the next response at once.
     events.onEnd({ mayReuse: head?.mayReuse === true, keepAliveMs: head?.keepAliveMs });
     return at;
   }
