@@ -26,7 +26,7 @@ t.test("a call's gas is written out, and refused beyond the bound", async (t) =>
   for (const gas of ["0x1e8481", "0xffffffffffffffffffff", 2_000_001, "2000001"])
     t.match(read("call", [{ to, gas }, ["trace"]]), /at most 2000000/, String(gas));
   for (const gas of [-1, "lots", {}, [], true, "0x", 1.5])
-    t.match(read("call", [{ to, gas }, ["trace"]]), /gas takes a number/, JSON.stringify(gas));
+    t.match(read("call", [{ to, gas }, ["trace"]]), /gas must be a number/, JSON.stringify(gas));
 });
 
 t.test("what is sent twice or not known to us never reaches a validator", async (t) => {
@@ -37,7 +37,7 @@ t.test("what is sent twice or not known to us never reaches a validator", async 
     const call: unknown = JSON.parse(`{"${name}":"0x2faf080"}`);
     t.match(read("call", [call, ["trace"]]), /no other member/, name);
   }
-  for (const call of [null, [], "x", 1]) t.match(read("call", [call, ["trace"]]), /A call object/);
+  for (const call of [null, [], "x", 1]) t.match(read("call", [call, ["trace"]]), /must be an object/);
 });
 
 t.test("many calls share the bound, and are bounded in number", async (t) => {
@@ -52,7 +52,7 @@ t.test("many calls share the bound, and are bounded in number", async (t) => {
   t.match(read("callMany", [[item("0x1e8480"), item("0x1")]]), /2000001 gas/);
   t.match(read("callMany", [Array.from({ length: 17 }, () => item("0x1"))]), /At most 16 calls/);
   t.match(read("callMany", [{}]), /list of calls/);
-  t.match(read("callMany", [[{}]]), /A call object/);
+  t.match(read("callMany", [[{}]]), /must be an object/);
   t.same(read("callMany", [[]]), [[], "latest"]);
 });
 
@@ -81,7 +81,7 @@ t.test("what holds much memory is off unless it is allowed", async (t) => {
   });
   for (const name of ["disableStorage", "disableMemory"]) {
     t.match(options({ [name]: false }), /Storage and memory are not traced/);
-    t.match(options({ [name]: "no" }), /takes true or false/);
+    t.match(options({ [name]: "no" }), /must be true or false/);
     t.match(options({ [name]: false }, heavy), { [name]: false });
   }
   t.match(options({ enableMemory: true }), /Storage and memory are not traced/);
@@ -98,7 +98,7 @@ t.test("a trace of what was mined keeps its place, its types and its options", a
   t.same(read("block", ["0x1", ["trace"]]), ["0x1", ["trace"]], "trace_replayBlockTransactions");
   t.match(read("block", ["0x1", ["stateDiff"]]), /list of: trace$/);
   t.same(read("block", ["0x1"]), ["0x1"]);
-  t.match(read("block", ["0x1", {}, {}]), /more parameters/);
+  t.match(read("block", ["0x1", {}, {}]), /fewer parameters/);
 });
 
 t.test("raw bytes are traced within the gas that they may use", async (t) => {

@@ -208,7 +208,16 @@ t.test("what was dropped tells nothing more, and does not disturb what follows",
 
 t.test("a response can be held up and let on", async (t) => {
   const megabyte = "x".repeat(1_000_000);
-  const { post, http, body } = await start(t, (_request, socket) => socket.write(ok(megabyte.repeat(8))));
+  // In pieces, so that the whole is not there before the test has seen its beginning.
+  const { post, http, body } = await start(t, (_request, socket) => {
+    const text = ok(megabyte.repeat(8));
+    let at = 0;
+    const writing = setInterval(() => {
+      socket.write(text.slice(at, at + 100_000));
+      at += 100_000;
+      if (at >= text.length) clearInterval(writing);
+    }, 10);
+  });
   const posted = post("1");
   await waitFor("the answer begins", () => body().length > 0);
   http.pause();
