@@ -76,7 +76,7 @@ test("a block is announced when a second validator has it", async (t) => {
   const bench = fiveAtTen();
   bench.head("a", chain, 11);
   t.equal(bench.announced(), 10n);
-  t.equal(bench.eligible(), "abcde", "nobody is taken out by a block that is not announced");
+  t.equal(bench.eligible(), "abcde", "nobody is ejected by a block that is not announced");
   bench.head("b", chain, 11);
   t.equal(bench.announced(), 11n);
   t.equal(bench.eligible(), "ab", "those that do not have it yet are not asked");
@@ -418,13 +418,13 @@ function standsStill(t: Test, seconds: number, expected: boolean, title: string)
     for (const label of bench.labels) bench.say(label, chain, 10);
   }
   t.equal(bench.state.isStalled(bench.nowMs()), expected, title);
-  t.equal(bench.eligible(), "abcde", "nobody is taken out for it");
+  t.equal(bench.eligible(), "abcde", "nobody is ejected for it");
   bench.say("a", chain, 11);
   bench.say("b", chain, 11);
   t.notOk(bench.state.isStalled(bench.nowMs()));
 }
 
-test("a chain that stands still is flagged, and nobody is taken out for it", async (t) => {
+test("a chain that stands still is flagged, and nobody is ejected for it", async (t) => {
   standsStill(t, 9, false, "block times vary");
   standsStill(t, 10, true, "ten seconds without a block");
 });

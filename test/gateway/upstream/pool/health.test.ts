@@ -48,7 +48,7 @@ t.test("who is silent is pinged at once, and out only if the ping is not answere
   t.end();
 });
 
-t.test("who is out is pinged after a pause that grows to its limit; an answer puts it on trial", (t) => {
+t.test("who is out is pinged after a pause that grows to its limit; an answer makes it half-open", (t) => {
   const { health, events } = start();
   health.failed("connect", 0);
   const pings: number[] = [];
@@ -61,7 +61,7 @@ t.test("who is out is pinged after a pause that grows to its limit; an answer pu
   health.pinged(undefined, 10_000);
   t.equal(health.state(), "half-open");
   health.failed("closed", 10_010);
-  t.equal(health.state(), "open", "on trial one failure is enough");
+  t.equal(health.state(), "open", "half-open, one failure is enough");
   health.pinged(undefined, 12_500);
   health.succeeded(12_510);
   t.equal(health.state(), "closed");
@@ -85,7 +85,7 @@ t.test("a trial without any call ends well too, and long after it the pauses are
   t.end();
 });
 
-t.test("the last one is never taken out; it is a suspect, and out as soon as another is there", (t) => {
+t.test("the last one is never ejected; it is a suspect, and out as soon as another is there", (t) => {
   let last = true;
   const { health, events } = start({ isLast: () => last });
   health.failed("connect", 0);

@@ -55,7 +55,7 @@ t.test("a call of the slow lane is asked of one validator, however late it is", 
   gate.open();
 });
 
-t.test("a validator that is taken out for its bad answers goes on with its trace", async (t) => {
+t.test("a validator that is ejected for its bad answers goes on with its trace", async (t) => {
   const gate = createGate(echo);
   const stub = await startStubValidator(t, {
     answer: (body, response, request) => {

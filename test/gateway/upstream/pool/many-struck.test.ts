@@ -57,7 +57,7 @@ t.test(
     t.equal(pool.isAnswering(), false);
     t.ok(
       pool.status().validators.some(({ breaker }) => breaker === "closed"),
-      "the last is never taken out",
+      "the last is never ejected",
     );
 
     const one = cluster.validator(3);

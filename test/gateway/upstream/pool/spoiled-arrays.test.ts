@@ -61,7 +61,7 @@ t.test(
       pool
         .status()
         .validators.every(({ breaker, lastTakenOut }) => breaker === "closed" && lastTakenOut === null),
-      "and no validator is taken out for it",
+      "and no validator is ejected for it",
     );
   },
 );
@@ -102,7 +102,7 @@ t.test("a call that breaks every validator ends by itself, and is not asked for 
   t.strictSame(await Promise.all(names.map((name) => ask("web3_sha3", [name]))), expected);
 });
 
-t.test("a validator that refuses good arrays is taken out, one that meets a bad call is not", async (t) => {
+t.test("a validator that refuses good arrays is ejected, one that meets a bad call is not", async (t) => {
   const refusing: StubAnswer = (body, response, request) =>
     callsOf(body).isArray ? arrayRefused : echo(body, response, request);
   const stubs = await Promise.all([refusing, echo, echo].map((answer) => startStubValidator(t, { answer })));

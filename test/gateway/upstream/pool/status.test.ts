@@ -4,7 +4,7 @@ import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 import { callTo, createGate, echo, startPool } from "./start-pool.ts";
 
-t.test("status and metrics show how each validator is used and why it was last taken out", async (t) => {
+t.test("status and metrics show how each validator is used and why it was last ejected", async (t) => {
   const gate = createGate(echo);
   const stubs = [
     await startStubValidator(t, { answer: gate.answer }),
