@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SigningKey, toQuantity } from "ethers";
 import { z } from "zod";
@@ -43,7 +43,9 @@ export function openChain({
 }) {
   mkdirSync(dataFolder, { recursive: true });
   // As a database begins a log of its own each time that it is opened: on a full disk Besu does not start.
-  writeFileSync(join(dataFolder, "LOG"), "-".repeat(databaseLogBytes));
+  const log = join(dataFolder, "LOG");
+  writeFileSync(`${log}.new`, "-".repeat(databaseLogBytes));
+  renameSync(`${log}.new`, log);
   const file = join(dataFolder, "stand-in-chain.jsonl");
   const first: Block = { ...genesis.block, ...besideHeader, raws: [] };
   const blocks: Block[] = [];
