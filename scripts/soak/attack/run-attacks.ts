@@ -13,11 +13,11 @@ import { seededRandom } from "../seeded-random.ts";
 import { inRandomOrder } from "../steps/draw-steps.ts";
 import type { AttackTask } from "./attacker.ts";
 import { attacks } from "./attacks.ts";
-import { type GatewayChild, startGatewayChild } from "./gateway-child.ts";
+import { startGatewayChild } from "./gateway-child.ts";
 import { makeVulnerable, slowCallMs } from "./hostile-chain.ts";
-import type { QuietKind, QuietSample, QuietTask } from "./quiet-client.ts";
-
-export type Latency = { count: number; p50Ms: number; p99Ms: number };
+import type { QuietKind } from "./quiet-client.ts";
+import { watchGateways } from "./watch-gateways.ts";
+import { type Latency, watchQuietClient } from "./watch-quiet-client.ts";
 
 export type AttackFindings = {
   name: string;
@@ -108,7 +108,7 @@ export async function runAttacks(
     const alone = await quiet.latencies();
     quiet.clear();
     const lostBefore = chain.lost();
-    const watch = watchProcesses(gateways);
+    const watch = watchGateways(gateways);
     const late = monitorEventLoopDelay({ resolution: 5 });
     late.enable();
     const outcomes = await attackOnce(t, {
@@ -179,77 +179,6 @@ async function attackOnce(t: Teardown, task: AttackTask): Promise<Readonly<Recor
     worker.once("exit", () => resolve(outcomes));
   });
 }
-
-/** The quiet client's calls, told apart by when they were asked. */
-function watchQuietClient(t: Teardown, task: QuietTask) {
-  let samples: QuietSample[] = [];
-  const worker = new Worker(new URL("./quiet-client.ts", import.meta.url), { workerData: task });
-  t.teardown(() => worker.terminate());
-  worker.on("message", (sample: QuietSample) => samples.push(sample));
-  const of = (kind: QuietKind, untilMs: number): Latency => {
-    const times = samples
-      .filter((sample) => sample.kind === kind && sample.askedAtMs <= untilMs)
-      .map(({ tookMs }) => tookMs);
-    times.sort((a, b) => a - b);
-    const at = (share: number) => Math.round((times[Math.floor(times.length * share)] ?? 0) * 10) / 10;
-    return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99) };
-  };
-  return {
-    clear(): void {
-      samples = [];
-    },
-    /** Of the calls since the last `clear`, those still under way included: they are waited for. */
-    async latencies(): Promise<Record<QuietKind, Latency>> {
-      const untilMs = Date.now();
-      const isAnswered = (kind: QuietKind) =>
-        samples.some((sample) => sample.kind === kind && sample.askedAtMs > untilMs);
-      while (!isAnswered("read") || !isAnswered("call")) await sleep(20);
-      return { read: of("read", untilMs), call: of("call", untilMs) };
-    },
-    failures: (): string[] =>
-      samples.flatMap(({ kind, tookMs, failure }) =>
-        failure === undefined ? [] : [`${kind} after ${Math.round(tookMs)} ms: ${failure}`],
-      ),
-  };
-}
-
-/** Memory of the gateways, and whether they live and their ops ports answer. */
-function watchProcesses(gateways: readonly GatewayChild[]) {
-  let residentBytes = 0;
-  let isOver = false;
-  const problems: string[] = [];
-  const sampled = setInterval(() => {
-    for (const gateway of gateways) residentBytes = Math.max(residentBytes, gateway.residentBytes());
-  }, 50);
-  const asked = Promise.all(
-    gateways.map(async ({ opsUrl }, index) => {
-      while (!isOver) {
-        try {
-          const answer = await fetch(`${opsUrl}/livez`, { signal: AbortSignal.timeout(opsAnswerMsMax) });
-          await answer.text();
-        } catch (error) {
-          problems.push(`the ops port of gateway ${index} does not answer: ${String(error)}`);
-          return;
-        }
-        await sleep(500);
-      }
-    }),
-  );
-  return {
-    async stop(): Promise<{ residentBytes: number; problems: string[] }> {
-      isOver = true;
-      clearInterval(sampled);
-      await asked;
-      for (const [index, gateway] of gateways.entries()) {
-        const end = gateway.ended();
-        if (end !== undefined) problems.push(`gateway ${index} ${end}`);
-      }
-      return { residentBytes, problems };
-    },
-  };
-}
-
-const opsAnswerMsMax = 10_000;
 
 async function createKeys(t: Teardown, redisUrl: string): Promise<[quiet: string, attacker: string]> {
   const logger = pino({ level: "silent" });

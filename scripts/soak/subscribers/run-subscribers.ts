@@ -1,22 +1,14 @@
 import { performance } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startValidators } from "../../../test/fakes/validators/start-validators.ts";
 import { startOwnRedis } from "../../processes/own-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { type SoakedGateway, startGateway } from "../start-gateway.ts";
+import { startGateway } from "../start-gateway.ts";
 import { drawSteps, type Step } from "../steps/draw-steps.ts";
-import { type Actor, runSteps } from "../steps/run-steps.ts";
-import {
-  deployEmitters,
-  type LogRequest,
-  logKey,
-  numberOf,
-  readChain,
-  type SeenChain,
-  textOf,
-} from "./emitters.ts";
-import { openSubscriberSocket, type SubscriberSocket } from "./subscriber-socket.ts";
+import { runSteps } from "../steps/run-steps.ts";
+import { deployEmitters, readChain } from "./emitters.ts";
+import { checkSegment, keepSubscribed } from "./keep-subscribed.ts";
+import { checkPolled, keepPolling, makeFilter } from "./polled-filters.ts";
 
 export type SubscriberFindings = {
   seed: number;
@@ -112,206 +104,16 @@ export async function runSubscribers(
   for (const [index, segments] of (await Promise.all(subscribers)).entries()) {
     findings.connections += segments.length;
     for (const segment of segments) {
-      await checkSegment({ name: `subscriber ${index}`, segment, chain, findings, untilMs });
+      const { heads, logs, problem } = await checkSegment({ segment, chain, untilMs });
+      findings.heads += heads;
+      findings.logs += logs;
+      if (problem !== undefined) findings.broken.push(`subscriber ${index}: ${problem}`);
     }
   }
-  await checkPolled({ polled: blocks, expected: chain.blocks, gateways, findings });
-  await checkPolled({ polled: logs, expected: chain.logs(emitters.request(1)), gateways, findings });
+  findings.broken.push(
+    ...(await checkPolled({ polled: blocks, expected: chain.blocks, gateways })),
+    ...(await checkPolled({ polled: logs, expected: chain.logs(emitters.request(1)), gateways })),
+  );
+  findings.polled = blocks.results.length + logs.results.length;
   return findings;
-}
-
-/** Behind which block it began, as the head was told before and after. */
-type Began = { from: number; to: number };
-type Seen = { number: number; key: string };
-type Subscribed = { id: string; began: Began };
-
-/** What one connection was told: heads and logs from its acknowledgements to its end. */
-type Segment = {
-  client: SubscriberSocket;
-  request: LogRequest;
-  heads: Subscribed;
-  logs: Subscribed;
-  isEnded: () => boolean;
-};
-
-async function keepSubscribed({
-  t,
-  gateways,
-  index,
-  request,
-  isOver,
-}: {
-  t: Teardown;
-  gateways: readonly SoakedGateway[];
-  index: number;
-  request: LogRequest;
-  isOver: () => boolean;
-}): Promise<Segment[]> {
-  const segments: Segment[] = [];
-  while (!isOver()) {
-    try {
-      const client = await openSubscriberSocket(t, gateways[index % gateways.length]?.url ?? "");
-      let isEnded = false;
-      const closed = client.closed.then(() => {
-        isEnded = true;
-      });
-      const heads = await subscribe(client, ["newHeads"]);
-      const logs = await subscribe(client, ["logs", request.filter]);
-      segments.push({ client, request, heads, logs, isEnded: () => isEnded });
-      while (!isOver() && !isEnded) await Promise.race([closed, sleep(100)]);
-    } catch {
-      // Its gateway is being restarted.
-      await sleep(50);
-    }
-  }
-  return segments;
-}
-
-async function subscribe(client: SubscriberSocket, params: readonly unknown[]): Promise<Subscribed> {
-  const from = Number(await client.call("eth_blockNumber"));
-  const id = String(await client.call("eth_subscribe", params));
-  return { id, began: { from, to: Number(await client.call("eth_blockNumber")) } };
-}
-
-async function checkSegment({
-  name,
-  segment,
-  chain,
-  findings,
-  untilMs,
-}: {
-  name: string;
-  segment: Segment;
-  chain: SeenChain;
-  findings: SubscriberFindings;
-  /** For so long what is missing may still come. */
-  untilMs: number;
-}): Promise<void> {
-  const { client, request, heads, logs, isEnded } = segment;
-  const told = ({ id }: Subscribed) =>
-    client.notifications.filter(({ subscription }) => subscription === id).map(({ result }) => result);
-  const problem = () => {
-    const seenHeads = told(heads).map((head) => ({
-      number: numberOf(head, "number"),
-      key: textOf(head, "hash"),
-    }));
-    const seenLogs = told(logs).map((log) => ({ number: numberOf(log, "blockNumber"), key: logKey(log) }));
-    const isWhole = !isEnded();
-    return (
-      compare({ seen: seenHeads, expected: chain.blocks, began: heads.began, isWhole }) ??
-      compare({ seen: seenLogs, expected: chain.logs(request), began: logs.began, isWhole })
-    );
-  };
-  while (problem() !== undefined && performance.now() < untilMs) await sleep(20);
-  findings.heads += told(heads).length;
-  findings.logs += told(logs).length;
-  const found = problem();
-  if (found !== undefined) findings.broken.push(`${name}: ${found}`);
-}
-
-/**
- * What was seen must be what is on the chain without a gap, from the first block behind the acknowledgement, and to the
- * chain's end where the connection lived so long.
- */
-function compare({
-  seen,
-  expected,
-  began: { from, to },
-  isWhole,
-}: {
-  seen: readonly Seen[];
-  expected: readonly Seen[];
-  began: Began;
-  isWhole: boolean;
-}): string | undefined {
-  const [first] = seen;
-  const start =
-    first === undefined
-      ? expected.findIndex(({ number }) => number > to)
-      : expected.findIndex(({ key }) => key === first.key);
-  if (first !== undefined) {
-    if (start === -1) return `${first.key} is not on the chain`;
-    if (first.number <= from) return `block ${first.number} was told, subscribed was behind ${from}`;
-    const missed = expected[start - 1];
-    if (missed !== undefined && missed.number > to) return `block ${missed.number} was not told`;
-  }
-  const wanted = start === -1 ? [] : expected.slice(start);
-  for (const [at, { key }] of seen.entries()) {
-    if (key !== wanted[at]?.key) return `number ${at} of ${seen.length} is ${key}, not ${wanted[at]?.key}`;
-  }
-  return isWhole && seen.length < wanted.length ? `${seen.length} of ${wanted.length} came` : undefined;
-}
-
-async function makeFilter({
-  gateways: [gateway],
-  method,
-  params,
-}: {
-  gateways: readonly SoakedGateway[];
-  method: string;
-  params: readonly unknown[];
-}): Promise<Polled> {
-  if (gateway === undefined) throw new Error("there is no gateway");
-  const from = Number(await result(gateway, "eth_blockNumber"));
-  const id = await result(gateway, method, params);
-  const to = Number(await result(gateway, "eth_blockNumber"));
-  return { id, began: { from, to }, results: [], failures: [] };
-}
-
-/** Polls a filter through one gateway and the other: one question a turn. */
-async function* keepPolling(polled: Polled, gateways: readonly SoakedGateway[]): Actor {
-  for (let turn = 0; ; turn += 1) {
-    const gateway = gateways[turn % gateways.length];
-    if (gateway !== undefined) await pollOnce(polled, gateway);
-    yield;
-  }
-}
-
-type Polled = { id: unknown; began: Began; results: unknown[]; failures: string[] };
-
-async function pollOnce({ id, results, failures }: Polled, gateway: SoakedGateway): Promise<void> {
-  try {
-    const found = await result(gateway, "eth_getFilterChanges", [id]);
-    if (Array.isArray(found)) results.push(...found);
-  } catch (error) {
-    // A gateway that is being restarted takes no connection; what one answers must not be an error.
-    if (error instanceof AnsweredWithError) failures.push(error.message);
-  }
-}
-
-async function checkPolled({
-  polled,
-  expected,
-  gateways,
-  findings,
-}: {
-  polled: Polled;
-  expected: readonly Seen[];
-  gateways: readonly SoakedGateway[];
-  findings: SubscriberFindings;
-}): Promise<void> {
-  const seen = () =>
-    polled.results.map((one) =>
-      typeof one === "string"
-        ? { number: expected.findIndex(({ key }) => key === one), key: one }
-        : { number: numberOf(one, "blockNumber"), key: logKey(one) },
-    );
-  const endsAtMs = performance.now() + 5000;
-  const isCaughtUp = () => seen().at(-1)?.key === expected.at(-1)?.key;
-  while (!isCaughtUp() && performance.now() < endsAtMs) {
-    for (const gateway of gateways) await pollOnce(polled, gateway);
-    await sleep(20);
-  }
-  findings.polled += polled.results.length;
-  findings.broken.push(...polled.failures.map((failure) => `a poll: ${failure}`));
-  const problem = compare({ seen: seen(), expected, began: polled.began, isWhole: true });
-  if (problem !== undefined) findings.broken.push(`a filter: ${problem}`);
-}
-
-class AnsweredWithError extends Error {}
-
-async function result(gateway: SoakedGateway, method: string, params: readonly unknown[] = []) {
-  const { json, text } = await gateway.post({ jsonrpc: "2.0", id: 1, method, params });
-  if (typeof json === "object" && json !== null && "result" in json) return json.result;
-  throw new AnsweredWithError(text);
 }
