@@ -11,6 +11,7 @@ import {
 import { createHandler } from "graphql-http";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import { isRefusal } from "../../lib/http-service/refusal.ts";
 import { sendProblem } from "../../lib/http-service/send-problem.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import type { Charge } from "../rest/charge.ts";
@@ -81,8 +82,8 @@ export function serveGraphql(
     url: "/graphql",
     exposeHeadRoute: false,
     async handler(request, reply) {
-      const refused = await charge({ request, reply, cost: pointsOf(request.body, check) });
-      if (refused !== undefined) return sendProblem({ request, reply, refused });
+      const charged = await charge({ request, reply, cost: pointsOf(request.body, check) });
+      if (isRefusal(charged)) return sendProblem({ request, reply, refused: charged });
       const [body, { status, statusText, headers = {} }] = await handle({
         method: request.method,
         url: request.url,

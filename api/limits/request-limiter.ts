@@ -54,8 +54,11 @@ export function createRequestLimiter({
 
   async function chargeAlone(client: string, cost: number): Promise<Standing> {
     const counter = String(hashOf(client) % countersWithoutRedis);
-    const taken = await alone.consume(counter, cost).catch((refused: unknown) => refused);
-    return standingOf({ taken, limit: alonePoints, windowSeconds });
+    try {
+      return admitted({ taken: await alone.consume(counter, cost), limit: alonePoints, windowSeconds });
+    } catch (refused) {
+      return refusedBy({ refused, limit: alonePoints, windowSeconds });
+    }
   }
 
   return {
@@ -63,10 +66,9 @@ export function createRequestLimiter({
       try {
         const taken = await shared.consume(client, cost);
         problem = undefined;
-        return standingOf({ taken, limit: points, windowSeconds });
+        return admitted({ taken, limit: points, windowSeconds });
       } catch (refused) {
-        if (refused instanceof RateLimiterRes)
-          return standingOf({ taken: refused, limit: points, windowSeconds });
+        if (refused instanceof RateLimiterRes) return refusedBy({ refused, limit: points, windowSeconds });
         problem = "Redis does not answer: each process counts requests by itself";
         return chargeAlone(client, cost);
       }
@@ -79,25 +81,18 @@ export function createRequestLimiter({
   };
 }
 
-function standingOf({
-  taken,
-  limit,
-  windowSeconds,
-}: {
-  taken: unknown;
-  limit: number;
-  windowSeconds: number;
-}): Standing {
-  if (!(taken instanceof RateLimiterRes)) {
-    return { allowed: false, limit, remaining: 0, windowSeconds, resetMs: windowSeconds * 1000 };
-  }
-  return {
-    allowed: taken.consumedPoints <= limit,
-    limit,
-    remaining: Math.max(0, limit - taken.consumedPoints),
-    windowSeconds,
-    resetMs: Math.max(0, taken.msBeforeNext),
-  };
+type Window = { limit: number; windowSeconds: number };
+
+function admitted({ taken, limit, windowSeconds }: Window & { taken: RateLimiterRes }): Standing {
+  const remaining = Math.max(0, limit - taken.consumedPoints);
+  return { allowed: true, limit, remaining, windowSeconds, resetMs: Math.max(0, taken.msBeforeNext) };
+}
+
+/** What the library throws for a client over its limit. It counts no points of one that it blocks from memory. */
+function refusedBy({ refused, limit, windowSeconds }: Window & { refused: unknown }): Standing {
+  const resetMs =
+    refused instanceof RateLimiterRes ? Math.max(0, refused.msBeforeNext) : windowSeconds * 1000;
+  return { allowed: false, limit, remaining: 0, windowSeconds, resetMs };
 }
 
 /** FNV-1a: spreads clients over the counters. */

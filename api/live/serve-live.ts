@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ClientAddress } from "../../lib/http-service/client-address.ts";
 import { limitAddress } from "../../lib/http-service/client-address.ts";
-import { refusal } from "../../lib/http-service/refusal.ts";
+import { isRefusal, refusal } from "../../lib/http-service/refusal.ts";
 import { sendProblem } from "../../lib/http-service/send-problem.ts";
 import { addressOf, type Charge } from "../rest/charge.ts";
 import type { LiveFeed } from "./live-feed.ts";
@@ -14,8 +14,8 @@ export function serveLive(
   { feed, charge, clientAddress }: { feed: LiveFeed; charge: Charge; clientAddress: ClientAddress },
 ): void {
   app.get("/api/v1/live", { exposeHeadRoute: false }, async (request, reply) => {
-    const refused = await charge({ request, reply, cost: 1 });
-    if (refused !== undefined) return sendProblem({ request, reply, refused });
+    const charged = await charge({ request, reply, cost: 1 });
+    if (isRefusal(charged)) return sendProblem({ request, reply, refused: charged });
     const { "last-event-id": lastEventId } = request.headers;
     const address = limitAddress(addressOf(request, clientAddress));
     const standing = feed.standing(address);

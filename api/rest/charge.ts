@@ -8,7 +8,7 @@ export type Charge = (charged: {
   request: FastifyRequest;
   reply: FastifyReply;
   cost: number;
-}) => Promise<Refusal | undefined>;
+}) => Promise<Refusal | { refund(): void }>;
 
 /** Charges a request to its client's address, and tells it what is left. */
 export function createCharge({
@@ -19,10 +19,8 @@ export function createCharge({
   clientAddress: ClientAddress;
 }): Charge {
   return async ({ request, reply, cost }) => {
-    const { allowed, limit, remaining, windowSeconds, resetMs } = await limiter.charge(
-      limitAddress(addressOf(request, clientAddress)),
-      cost,
-    );
+    const client = limitAddress(addressOf(request, clientAddress));
+    const { allowed, limit, remaining, windowSeconds, resetMs } = await limiter.charge(client, cost);
     const told: RateLimit = {
       name: "default",
       limit,
@@ -31,7 +29,7 @@ export function createCharge({
       resetMs,
     };
     reply.headers(rateLimitFields([told]));
-    if (allowed) return undefined;
+    if (allowed) return { refund: () => limiter.refund(client, cost) };
     return refusal(
       "rate_limited",
       `At most ${limit} requests in ${windowSeconds} seconds; Retry-After tells when the next is possible`,

@@ -41,16 +41,18 @@ export function serveRoutes(
     if (kept !== undefined && matchesEtag(request.headers["if-none-match"], kept.etag)) {
       return sendHead(reply, kept).code(304).send();
     }
-    const refused = await charge({ request, reply, cost: row.cost });
-    if (refused !== undefined) return refuse(refused);
+    const charged = await charge({ request, reply, cost: row.cost });
+    if (isRefusal(charged)) return refuse(charged);
     const answer =
       kept ??
       (await cache.answer(request.url, async () =>
         row.answer({ params: request.params, query: request.query, read }),
       ));
     if (isRefusal(answer)) return refuse(answer);
-    if (matchesEtag(request.headers["if-none-match"], answer.etag))
+    if (matchesEtag(request.headers["if-none-match"], answer.etag)) {
+      charged.refund();
       return sendHead(reply, answer).code(304).send();
+    }
     return sendHead(reply, answer).header("Content-Type", answer.type).send(answer.body);
   }
 
