@@ -1,10 +1,10 @@
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
+import { tokenCode } from "../../fakes/token/token-code.ts";
+import { abiNumber, abiText, tokenLogs } from "../../fakes/token/token-logs.ts";
 import { startAnvil } from "../../helpers/anvil.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { tokenCode } from "../follower/support/token-code.ts";
-import { abiNumber, abiText, tokenLogs } from "../follower/support/token-logs.ts";
 import { startApi } from "./start-api.ts";
 
 export const alice = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
