@@ -1,4 +1,4 @@
-import type { RpcFullBlock, RpcReceipt } from "../chain/rpc-records.ts";
+import type { IndexedBlock, IndexedReceipt } from "./indexed-records.ts";
 
 /** What PostgreSQL's columns take; no real chain comes near. */
 const bigintMax = 2n ** 63n - 1n;
@@ -14,8 +14,8 @@ export function brokenBlock({
   receipts,
 }: {
   number: number;
-  block: RpcFullBlock;
-  receipts: readonly RpcReceipt[];
+  block: IndexedBlock;
+  receipts: readonly IndexedReceipt[];
 }): string | undefined {
   if (block.number !== number) return `block ${block.number} was answered in its place`;
   if (block.gasUsed > bigintMax || block.gasLimit > bigintMax || block.size > intMax) {

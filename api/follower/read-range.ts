@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { ChainUnavailableError, type RpcAnswer, type RpcClient } from "../../lib/chain/rpc-client.ts";
 import { hexQuantity } from "../../lib/chain/rpc-values.ts";
-import { type RpcFullBlock, type RpcReceipt, rpcFullBlock, rpcReceipt } from "../chain/rpc-records.ts";
 import { brokenBlock } from "./broken-block.ts";
+import { type IndexedBlock, type IndexedReceipt, indexedBlock, indexedReceipt } from "./indexed-records.ts";
 
 /** A block with its receipts, checked against each other; `json` is the block as it was told. */
-export type ChainBlock = { block: RpcFullBlock; receipts: RpcReceipt[]; json: unknown };
+export type ChainBlock = { block: IndexedBlock; receipts: IndexedReceipt[]; json: unknown };
 
 export type AskAll = Pick<RpcClient, "askAll" | "ask">;
 
-const receiptsSchema = z.array(rpcReceipt);
+const receiptsSchema = z.array(indexedReceipt);
 
 /**
  * Blocks `first` to `last` with their receipts, each linked to the one before by its hash. The calls travel in one array,
@@ -60,7 +60,7 @@ function readBlock({
 }): ChainBlock {
   const json = resultOf(blockAnswer);
   if (json === null) throw new BrokenChainError(`block ${number} is not there`);
-  const block = rpcFullBlock.safeParse(json);
+  const block = indexedBlock.safeParse(json);
   if (!block.success) throw new BrokenChainError(`block ${number} cannot be read`, { cause: block.error });
   // Some nodes have no receipts of the genesis block, not even an empty list.
   const told = resultOf(receiptsAnswer) ?? [];

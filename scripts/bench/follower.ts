@@ -84,7 +84,13 @@ async function backfill({
   const postgresUrl = await createIndex(postgres.url, `bench_${name}`);
   const height = Number(await anvil.rpc("eth_blockNumber"));
   const before = { node: process.cpuUsage(), postgresMs: cpuMsOf(postgres.pid), ms: performance.now() };
-  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl, headPollMs: 1000, pollMs: 1000 });
+  const follower = await startOwnFollower(t, {
+    url: anvil.url,
+    postgresUrl,
+    headPollMs: 2000,
+    pollMs: 2000,
+    sessionPollMs: 1000,
+  });
   await until("the chain is indexed", () => (follower.standing().next ?? 0) > height, {
     withinMs: 300_000,
     everyMs: 20,
