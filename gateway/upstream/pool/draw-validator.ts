@@ -32,9 +32,18 @@ export function createDrawValidator({
     if (tier >= 3) return tier;
     const lostAtMs = head.connectionLostAtMs?.(validator.label) ?? Number.NEGATIVE_INFINITY;
     if (now() - Math.max(validator.wasOutAtMs, lostAtMs) < settledAfterMs) return 2;
+    if (isOffTheChain(validator)) return 2;
     if (validator.behindSinceMs !== undefined && now() - validator.behindSinceMs > behindMsMax) return 2;
     // When the gateway starts it knows nobody's past: all are alike then, and one that is lost meanwhile is not.
     return now() - (validator.firstInAtMs ?? now()) < settledAfterMs ? 1 : 0;
+  }
+
+  /** It tells a block at or above the head without the announced one below: then it is not late, but may be lying. */
+  function isOffTheChain({ label }: Validator): boolean {
+    const height = head.heightOf?.(label);
+    const announced = head.announced();
+    if (height === undefined || announced === undefined || head.isEligible(label)) return false;
+    return height >= announced.number;
   }
 
   /** `excluded` has a bit for each validator that was tried. Undefined where none is left that may be. */

@@ -45,8 +45,6 @@ export function createLies({ view, blockText }: { view: ChainView; blockText: Bl
   }
 
   function numberOf(lie: Lie, param: unknown): number {
-    // Its pool is not what it lies of: nobody could tell that before the next block.
-    if (param === "pending") return view.height();
     return typeof param === "string" && param.startsWith("0x") ? Number(param) : height(lie);
   }
 
@@ -56,6 +54,8 @@ export function createLies({ view, blockText }: { view: ChainView; blockText: Bl
     answer(lie: Lie, method: string, params: unknown[]): Answer | undefined {
       const place = Object.hasOwn(stateMethods, method) ? stateMethods[method] : undefined;
       if (place !== undefined) {
+        // Its pool is not what it lies of: nobody could tell that before the others have its next block.
+        if (params[place] === "pending") return undefined;
         return numberOf(lie, params[place]) >= firstFalse(lie) ? answered("0xbad0") : undefined;
       }
       if (method === "eth_blockNumber") return answered(hex(height(lie)));

@@ -118,6 +118,29 @@ t.test("a sender keeps its validator while that is behind for a moment, or slow"
   t.equal(sentSince()[target], 2, "slow");
 });
 
+t.test("a sender leaves a validator whose blocks above the head are not on the chain", async (t) => {
+  let liar = -1;
+  const announced = anyHead.announced()?.number ?? 0n;
+  const head = {
+    ...anyHead,
+    isEligible: (label: string) => label !== String(liar),
+    heightOf: (label: string) => (label === String(liar) ? announced + 1n : announced),
+  };
+  const { result } = startPool(t, cluster.urls, { head });
+  const sentSince = createSendWatch();
+  const first = await nonceOf(alice.address);
+  await result("eth_sendRawTransaction", [await signed(alice, first)]);
+  const target = sentSince().findIndex((sends) => sends > 0);
+  liar = target;
+  cluster.validator(target).answer("eth_getTransactionCount", { result: '"0xbad0"' });
+  t.teardown(() => cluster.validator(target).heal());
+  await cluster.gossiped();
+  const pending = await result("eth_getTransactionCount", [alice.address, "pending"]);
+  t.equal(Number(pending), first + 1);
+  await result("eth_sendRawTransaction", [await signed(alice, first + 1)]);
+  t.equal(sentSince()[target], 0);
+});
+
 t.test("the same transaction again is answered with its hash: pending, and mined", async (t) => {
   const { result } = startPool(t, cluster.urls);
   const raw = await signed(alice, await nonceOf(alice.address));
