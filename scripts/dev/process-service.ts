@@ -69,7 +69,9 @@ export function processService({
           FAUCET_URL: addresses.faucet,
           ...envOf(addresses),
         },
-        onLine: (line) => childLine(name, line),
+        onLine: (line) => {
+          if (!isKnownWarning(line)) childLine(name, line);
+        },
       });
       if ("failed" in child) return child;
       adopt(child, { endWithinMs });
@@ -91,6 +93,11 @@ export function processService({
       { name: "", address: `${reachableUrl(ops)}/status`, data: "(ops: also /readyz, /metrics)" },
     ];
   }
+}
+
+/** uWebSockets.js says this at each upgrade to a WebSocket, where there is nothing to be done (DECISIONS.md). */
+function isKnownWarning(line: string): boolean {
+  return line.startsWith("Warning: uWS.HttpResponse writes must be made from within a corked callback");
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -70,7 +70,7 @@ t.test("after Ctrl-C a second start resumes, and --reset begins anew", async (t)
   const folder = t.testdir();
   const first = await startedDev(t, { folder });
   const children = await first.children();
-  t.same(Object.keys(children).sort(), ["chain", "faucet", "gateway", "redis", "redis-faucet"]);
+  t.same(Object.keys(children).sort(), ["api", "chain", "faucet", "gateway", "redis", "redis-faucet"]);
   const left = await leaveTraces(first);
   first.signal("SIGINT");
   t.same(await first.ended, { code: 0, signal: null });
