@@ -9,8 +9,11 @@ const published: Readonly<Record<string, readonly string[]>> = {
   403: ["insufficient_scope", "insufficient_permission", "not_allowlisted", "forbidden"],
   404: ["not_found"],
   405: ["method_not_allowed"],
+  // HTTP's own words for a request that cannot be used as it is.
+  406: ["invalid_request"],
   409: ["key_limit_reached", "payment_already_used", "idempotency_in_progress"],
   413: ["body_too_large"],
+  414: ["invalid_request"],
   415: ["unsupported_media_type"],
   422: ["idempotency_key_reused"],
   429: ["rate_limited"],
