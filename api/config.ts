@@ -75,6 +75,15 @@ const origin = z
     "an origin such as https://example.org was expected",
   );
 
+/** A list, or one value with commas, as an environment variable has it. */
+const originList = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",").map((text) => text.trim()) : value),
+  z
+    .array(z.string())
+    .transform((texts) => texts.filter((text) => text !== ""))
+    .pipe(z.array(origin).max(2)),
+);
+
 const names = z
   .record(z.string().refine(isAddress, "an address was expected"), z.string().min(1).max(80))
   .transform((given) =>
@@ -104,7 +113,7 @@ const configSchema = z
     /** Each validator's own RPC, of which the seals of a block are asked; none: the gateway's answer has to do. */
     sealSources: z.array(httpUrl).max(64).default([]),
     trustedProxies: z.array(addressRange).max(256).default([]),
-    origins: z.array(origin).max(2).default([]),
+    origins: originList.default([]),
     publicUrl: httpUrl.default("http://127.0.0.1:4000"),
     contractsFolder: z.string().default("contracts"),
     names: names.prefault({}),
@@ -135,7 +144,8 @@ const configSchema = z
         code: "custom",
         input: undefined,
         path: ["origins"],
-        message: "the two origins that may read the API were expected: the explorer's and the main site's",
+        message:
+          "the two origins that may read the API were expected, the explorer's and the main site's (API_ORIGINS, with a comma)",
       });
     }
   });

@@ -183,6 +183,7 @@ async function productionFiles(folder: string) {
     args: ["--config", gatewayFile, "--faucet", edited("faucet.yaml", ["wallet", "developmentKey"])],
     env: {
       TOLLGATE_PROFILE: "production",
+      API_ORIGINS: "https://explorer.example,https://www.example",
       FAUCET_KEYSTORE: keystore,
       FAUCET_KEYSTORE_PASSWORD_FILE: password,
       FAUCET_ALLOWLIST: fileURLToPath(new URL("../../config/faucet-allowlist.yaml", import.meta.url)),

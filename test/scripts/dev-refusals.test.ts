@@ -110,7 +110,7 @@ t.test("REDIS_URL: that Redis is used, said, and left as it is", async (t) => {
   const dev = await startedDev(t, { folder, env: { REDIS_URL: redis.url }, args: ["--reset"] });
   t.match(dev.printed(), "--reset leaves the Redis of REDIS_URL as it is.");
   t.match(dev.printed(), `REDIS_URL is set: ${redis.url} is used, and no Redis is started.`);
-  t.same(Object.keys(await dev.children()).sort(), ["chain", "faucet", "gateway"]);
+  t.same(Object.keys(await dev.children()).sort(), ["api", "chain", "faucet", "gateway"]);
   t.match(await dev.gateway("eth_blockNumber"), /^0x/);
   dev.signal("SIGINT");
   t.same(await dev.ended, { code: 0, signal: null });
