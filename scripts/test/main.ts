@@ -15,7 +15,7 @@ npm test runs the types, the linter and all tests, test:quick those that start n
 docker), test:affected those that the changes since BRANCH (main) can have broken, test:files those of files and folders.
 
   --list     print the test files and run nothing
-  --jobs N   so many files at a time instead of two a processor
+  --jobs N   so many files at a time instead of one more than there are processors (in CI: as many)
   --record   keep how long each file took: the longest begin first (test/seconds.json)
 `;
 

@@ -12,8 +12,11 @@ const preload = new URL("cached-types.js", import.meta.url).href;
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/tollgate-compiled/", import.meta.url));
 /** By the clock of a busy machine. */
 const fileWithinSeconds = 300;
-/** Most tests wait most of their time. */
-const jobsPerProcessor = 2;
+/**
+ * A file more than there are processors, since tests wait some of their time. In CI none more: a run that nobody waits for
+ * should fail for what is wrong, not for being busy.
+ */
+const jobsDefault = availableParallelism() + (process.env["CI"] === undefined ? 1 : 0);
 
 /**
  * Runs test files, each in a process of its own, the longest first, and prints a line for each as it ends; of one that
@@ -25,7 +28,7 @@ const jobsPerProcessor = 2;
 export async function runFiles({
   files,
   secondsOf,
-  jobs = jobsPerProcessor * availableParallelism(),
+  jobs = jobsDefault,
 }: {
   files: readonly string[];
   /** What a file took before. */
