@@ -82,7 +82,13 @@ t.test("a hundred clients with the same call are one request to a validator, who
   leader.destroy();
   const answers = await Promise.all(others);
   t.same([...new Set(answers.map(({ text }) => text))], ['{"jsonrpc":"2.0","id":1,"result":"0x"}']);
-  t.same([...new Set(answers.map(({ headers }) => headers.get("x-tollgate-cache")))], ["join"]);
+  const told = new Set(answers.map(({ headers }) => headers.get("x-tollgate-cache")));
+  t.ok(told.has("join"), "they wait for the one request");
+  // On a busy machine some come only when its answer is there.
+  t.ok(
+    [...told].every((word) => word === "join" || word === "hit"),
+    [...told].join(),
+  );
   t.equal(calls("eth_call"), 1);
 });
 
