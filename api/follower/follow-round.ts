@@ -3,6 +3,7 @@ import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
 import type { BackfillLog } from "./backfill-log.ts";
 import type { createCompleteRange } from "./complete-range.ts";
 import type { BlockConsensus } from "./consensus-of.ts";
+import type { FollowPoint } from "./follow-point.ts";
 import { beginIndex, emptyIndex, type IndexRow, readIndexRow } from "./index-row.ts";
 import { createRangeSize } from "./range-size.ts";
 import { readAhead } from "./read-ahead.ts";
@@ -10,15 +11,6 @@ import { type AskAll, BrokenChainError, type ChainBlock, readRange } from "./rea
 import { otherChain, viewChain } from "./same-chain.ts";
 import type { SealReader } from "./seal-reader.ts";
 import { writeRange } from "./write-range.ts";
-
-/** Between two steps, where a crash must not do harm. */
-export type FollowPoint =
-  | "read"
-  | "before write"
-  | "in transaction"
-  | "before commit"
-  | "written"
-  | "emptied";
 
 export type FollowRoundOptions = {
   rpc: AskAll;

@@ -4,7 +4,7 @@ import { transaction } from "../../lib/postgres/transaction.ts";
 import { tokenTransfersOf } from "../chain/token-transfers.ts";
 import type { Burn } from "./burns.ts";
 import type { BlockConsensus } from "./consensus-of.ts";
-import type { FollowPoint } from "./follow-round.ts";
+import type { FollowPoint } from "./follow-point.ts";
 import { type IndexRow, indexChannel, indexNews } from "./index-row.ts";
 import type { ChainBlock } from "./read-range.ts";
 import { booleanArray, byteaArray, byteaArrayTexts, numberArray } from "./sql-arrays.ts";

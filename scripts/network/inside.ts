@@ -8,15 +8,9 @@ import { createCompose } from "./docker/compose.ts";
 import { dockerProblem } from "./docker/find-docker.ts";
 import { handOver } from "./docker/hand-over.ts";
 import { profilesOf } from "./docker/profiles.ts";
+import type { RunAttached } from "./run-attached.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Runs a program on this terminal, its words on our streams, and answers its exit code. */
-export type RunAttached = (command: {
-  program: string;
-  args: readonly string[];
-  env: Environment;
-}) => Promise<number>;
 
 const scripts = { keys: "scripts/keys/main.ts", faucet: "scripts/faucet/main.ts" } as const;
 /** Whose secrets and configuration a program needs. */

@@ -1,5 +1,11 @@
 import { spawn } from "node:child_process";
-import type { RunAttached } from "./inside.ts";
+
+/** Runs a program on this terminal, its words on our streams, and answers its exit code. */
+export type RunAttached = (command: {
+  program: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+}) => Promise<number>;
 
 /** On our own streams. A terminal's Ctrl-C reaches both; what was begun ends first. */
 export const runAttached: RunAttached = ({ program, args, env }) =>

@@ -1,6 +1,21 @@
-import type { NextHead, NextHeadInput } from "./next-head.ts";
+import type { AnnouncedChain } from "./announced-chain.ts";
+import type { HeadLimits } from "./head-limits.ts";
+import type { HeaderProof } from "./header-proof.ts";
 import type { Header } from "./read-header.ts";
 import { answers, type TrackedValidator } from "./validator.ts";
+
+/** The block to announce now, or when to look again though nothing happens. */
+export type NextHead = { header: Header } | { header?: never; lookAgainAtMs: number | undefined };
+
+export type NextHeadInput = {
+  chain: AnnouncedChain;
+  proof: HeaderProof;
+  validators: readonly TrackedValidator[];
+  nowMs: number;
+  /** Since when a validator of our chain has reported a block while nothing is announced. */
+  firstTipAtMs: number | undefined;
+  limits: Pick<HeadLimits, "followMs" | "provenFollowMs" | "firstWaitMs">;
+};
 
 type Ready = TrackedValidator & { tip: NonNullable<TrackedValidator["tip"]> };
 

@@ -1,5 +1,5 @@
 import type { AnnouncedChain } from "./announced-chain.ts";
-import type { HeadUpdate, Lookup, Probe, ProbeFailure } from "./head-state.ts";
+import type { HeadUpdate, Lookup, Probe, ProbeFailure } from "./head-update.ts";
 import type { Header } from "./read-header.ts";
 import type { FarTip, TrackedValidator } from "./validator.ts";
 

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
-import { createHeadState, type HeadUpdate, type Lookup, type WaitingHead } from "./head-state.ts";
+import { createHeadState } from "./head-state.ts";
+import type { HeadUpdate, Lookup, WaitingHead } from "./head-update.ts";
 import { createHeadPublisher, type Epoch, type Head, type NewHead } from "./publish-heads.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
 import { isOurs, type Outside } from "./validator.ts";

@@ -1,5 +1,5 @@
 import type { HeadLimits } from "./head-limits.ts";
-import type { Lookup } from "./head-state.ts";
+import type { Lookup } from "./head-update.ts";
 import type { Header } from "./read-header.ts";
 import type { TrackedValidator } from "./validator.ts";
 

@@ -1,4 +1,4 @@
-import type { Probe, ProbeFailure } from "./head-state.ts";
+import type { Probe, ProbeFailure } from "./head-update.ts";
 import { readHeader, readQuantity } from "./read-header.ts";
 import type { RpcAsked } from "./rpc-client.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { HeadLimits } from "./head-limits.ts";
-import type { Probe, ProbeFailure } from "./head-state.ts";
+import type { Probe, ProbeFailure } from "./head-update.ts";
 import { createHeadsSocket } from "./heads-socket.ts";
 import { type Header, readHeader } from "./read-header.ts";
 import { readProbe } from "./read-probe.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import type { RunAttached } from "../inside.ts";
+import type { RunAttached } from "../run-attached.ts";
 import { type DockerOutcome, runDocker } from "./run-docker.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,17 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AttackTask } from "./attacker.ts";
+
+/** What a thread that attacks is given. */
+export type AttackTask = {
+  name: string;
+  seed: number;
+  durationMs: number;
+  scale: number;
+  gateways: readonly { host: string; port: number; url: string }[];
+  /** One that is good for everything but claims. */
+  key: string;
+  addresses: readonly (string | undefined)[];
+};
 
 /** What one attack may use. It ends by itself soon after `isOver`, and counts what came of it. */
 export type AttackContext = Omit<AttackTask, "seed"> & {

@@ -1,20 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { seededRandom } from "../seeded-random.ts";
-import type { Attack } from "./attack.ts";
+import type { Attack, AttackTask } from "./attack.ts";
 import { attacks } from "./attacks.ts";
 
 /** A thread of its own that attacks until its time is over, and says that it has ended. */
-export type AttackTask = {
-  name: string;
-  seed: number;
-  durationMs: number;
-  scale: number;
-  gateways: readonly { host: string; port: number; url: string }[];
-  /** One that is good for everything but claims. */
-  key: string;
-  addresses: readonly (string | undefined)[];
-};
-
 const task: AttackTask = workerData;
 /** Counted from the first look at it: what an attack prepares beforehand costs nobody anything. */
 let endsAtMs: number | undefined;

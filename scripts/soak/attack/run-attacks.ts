@@ -11,7 +11,7 @@ import { startOwnRedis } from "../../processes/own-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { inRandomOrder } from "../steps/draw-steps.ts";
-import type { AttackTask } from "./attacker.ts";
+import type { AttackTask } from "./attack.ts";
 import { attacks } from "./attacks.ts";
 import { startGatewayChild } from "./gateway-child.ts";
 import { makeVulnerable, slowCallMs } from "./hostile-chain.ts";

@@ -1,4 +1,4 @@
-import type { FollowPoint } from "../../../api/follower/follow-round.ts";
+import type { FollowPoint } from "../../../api/follower/follow-point.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { HeadEvent } from "../../../../gateway/upstream/head/announce-heads.ts";
 import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
-import { createHeadState, type HeadUpdate } from "../../../../gateway/upstream/head/head-state.ts";
+import { createHeadState } from "../../../../gateway/upstream/head/head-state.ts";
+import type { HeadUpdate } from "../../../../gateway/upstream/head/head-update.ts";
 import type { ScriptedChain } from "./scripted-chain.ts";
 
 export const chainId = 8845n;
