@@ -7,7 +7,7 @@ import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
 import type { Connection, ConnectionEvents, FailureReason } from "./pool/connection.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
-import { createDrawValidator } from "./pool/draw-validator.ts";
+import { createValidatorDraw } from "./pool/draw-validator.ts";
 import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
 import { lightLane, slowLane } from "./pool/lanes.ts";
@@ -120,7 +120,7 @@ export function createValidatorPool({
   const askInTurn = createAskInTurn({ validators, head, dispatcher, budget });
   const sends = createSends({
     validatorCount: validators.length,
-    drawValidator: createDrawValidator({ validators, head, now }),
+    validatorDraw: createValidatorDraw({ validators, head, now }),
     dispatcher,
     askInTurn,
     planOf,

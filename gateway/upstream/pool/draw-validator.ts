@@ -2,7 +2,7 @@ import { type PoolHead, tierOf } from "./choose.ts";
 import { lightLane } from "./lanes.ts";
 import type { Validator } from "./validator.ts";
 
-export type DrawValidator = ReturnType<typeof createDrawValidator>;
+export type ValidatorDraw = ReturnType<typeof createValidatorDraw>;
 
 /** How long a validator may be behind the head and still get its senders' transactions. */
 const behindMsMax = 3000;
@@ -13,8 +13,8 @@ const behindMsMax = 3000;
  */
 const settledAfterMs = 5000;
 
-/** Makes the function that finds the validator that a name is drawn to, among the best that are left. */
-export function createDrawValidator({
+/** Finds the validator that a name is drawn to, among the best that are left. */
+export function createValidatorDraw({
   validators,
   head,
   now,
@@ -47,7 +47,7 @@ export function createDrawValidator({
   }
 
   /** `excluded` has a bit for each validator that was tried. Undefined where none is left that may be. */
-  return function drawValidator(name: string, excluded: number): Validator | undefined {
+  function draw(name: string, excluded: number): Validator | undefined {
     let best: { validator: Validator; tier: number; score: number } | undefined;
     let isSomebodySound = false;
     for (const validator of validators) {
@@ -60,6 +60,14 @@ export function createDrawValidator({
       }
     }
     return best !== undefined && best.tier >= 3 && isSomebodySound ? undefined : best?.validator;
+  }
+
+  return {
+    draw,
+    /** No validator has been out lately, is behind, or is off the chain: senders stay where they are. */
+    isCalm: () => validators.every((validator) => steadyTier(validator) <= 1),
+    /** Whether a validator is one of those that senders are drawn to in calm times. */
+    isSound: (validator: Validator) => steadyTier(validator) <= 1,
   };
 }
 

@@ -5,7 +5,7 @@ import { isStreamed, ownWholeAnswer, type UpstreamResult, type WholeAnswer } fro
 import type { AskInTurn } from "./ask-in-turn.ts";
 import { classifyResponse } from "./classify-response.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { DrawValidator } from "./draw-validator.ts";
+import type { ValidatorDraw } from "./draw-validator.ts";
 import { readTransaction, type SentTransaction } from "./read-transaction.ts";
 import { createTurns } from "./turns.ts";
 import { type createPlans, createUpstreamCall, type UpstreamCall } from "./upstream-call.ts";
@@ -25,6 +25,8 @@ const nonceTooLowWords = /^nonce too low/i;
 /** Reading a transaction takes 0.25 ms and more: a batch of a hundred must not hold everybody else up. */
 const readingSliceMs = 2;
 const lookupTimeoutMs = 2000;
+/** How long a second count of a sender's transactions is waited for. */
+const secondCountWithinMs = 500;
 
 /**
  * Sends transactions. All of a sender go to the one validator that its address is drawn to among the sound ones, so that
@@ -36,7 +38,7 @@ const lookupTimeoutMs = 2000;
  */
 export function createSends({
   validatorCount,
-  drawValidator,
+  validatorDraw,
   dispatcher,
   askInTurn,
   planOf,
@@ -46,7 +48,7 @@ export function createSends({
   now,
 }: {
   validatorCount: number;
-  drawValidator: DrawValidator;
+  validatorDraw: ValidatorDraw;
   dispatcher: Pick<Dispatcher, "submit">;
   askInTurn: AskInTurn;
   planOf: ReturnType<typeof createPlans>;
@@ -91,6 +93,23 @@ export function createSends({
     });
   }
 
+  /** Asks the validators that a sender is drawn to, one after the other, until one answers. */
+  async function askDrawn(
+    sender: string,
+    call: SenderCall,
+  ): Promise<{ answer: WholeAnswer; tried: number } | "unavailable" | "crowded"> {
+    let tried = 0;
+    while (now() < call.deadlineMs) {
+      const validator = validatorDraw.draw(sender, tried);
+      if (validator === undefined) break;
+      tried |= validator.bit;
+      const { result } = await askOnly(validator, call, { alone: false });
+      if (typeof result !== "string" && !isStreamed(result)) return { answer: result, tried };
+      if (result === "crowded") return result;
+    }
+    return "unavailable";
+  }
+
   /** Whether a validator that has the head knows the receipt. */
   function isMined({ hash }: SentTransaction, { deadlineMs, group }: Caller): Promise<boolean> {
     const endsAtMs = Math.min(deadlineMs, now() + lookupTimeoutMs);
@@ -121,20 +140,22 @@ export function createSends({
 
   return {
     /**
-     * Asks the validator that gets this sender's transactions. Where it fails, the one that would get them then.
-     * "unavailable": none answered.
+     * The next nonce of a sender: the validator that gets its transactions is asked, and where it fails the one that would get
+     * them then. "unavailable": none answered.
+     *
+     * While senders move, because a validator was out or is behind, two are asked, and the higher count is answered: the pool
+     * that a sender comes to may not have heard of its latest transaction yet.
      */
     async askOfSender(sender: string, call: SenderCall): Promise<WholeAnswer | "unavailable" | "crowded"> {
-      let tried = 0;
-      while (now() < call.deadlineMs) {
-        const validator = drawValidator(sender, tried);
-        if (validator === undefined) break;
-        tried |= validator.bit;
-        const { result } = await askOnly(validator, call, { alone: false });
-        if (typeof result !== "string" && !isStreamed(result)) return result;
-        if (result === "crowded") return result;
-      }
-      return "unavailable";
+      const first = await askDrawn(sender, call);
+      if (typeof first === "string" || validatorDraw.isCalm())
+        return typeof first === "string" ? first : first.answer;
+      const next = validatorDraw.draw(sender, first.tried);
+      if (next === undefined || !validatorDraw.isSound(next)) return first.answer;
+      const deadlineMs = Math.min(call.deadlineMs, now() + secondCountWithinMs);
+      const { result } = await askOnly(next, { ...call, deadlineMs }, { alone: false });
+      if (typeof result === "string" || isStreamed(result)) return first.answer;
+      return countOf(result) > countOf(first.answer) ? result : first.answer;
     },
 
     /**
@@ -154,7 +175,7 @@ export function createSends({
       while (now() < deadlineMs) {
         // An unreadable transaction cannot be told from an older one of its slot.
         const isLatest = transaction !== undefined && latestInSlot.get(transaction.slot) === transaction.hash;
-        const validator = drawValidator(name, tried);
+        const validator = validatorDraw.draw(name, tried);
         if (validator === undefined || (mayHaveArrived && !isLatest)) break;
         tried |= validator.bit;
         const senderCall = { rule, paramsText, deadlineMs, group };
@@ -167,6 +188,12 @@ export function createSends({
       return mayHaveArrived ? "unavailable" : "unsent";
     },
   };
+}
+
+/** A quantity that a validator answered; -1 for anything else. */
+function countOf({ afterId }: WholeAnswer): number {
+  const digits = /"result"\s*:\s*"0x([0-9a-fA-F]{1,12})"/.exec(afterId)?.[1];
+  return digits === undefined ? -1 : Number.parseInt(digits, 16);
 }
 
 const receiptRule: MethodRule = {

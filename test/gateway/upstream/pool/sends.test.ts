@@ -141,6 +141,36 @@ t.test("a sender leaves a validator whose blocks above the head are not on the c
   t.equal(sentSince()[target], 0);
 });
 
+t.test(
+  "while senders move, a pool that has not heard of the latest transaction does not decide",
+  async (t) => {
+    let lostAtMs = Number.NEGATIVE_INFINITY;
+    let elsewhere = "";
+    const head = {
+      ...anyHead,
+      connectionLostAtMs: (label: string) => (label === elsewhere ? lostAtMs : Number.NEGATIVE_INFINITY),
+    };
+    const { result } = startPool(t, cluster.urls, { head });
+    const sentSince = createSendWatch();
+    const first = await nonceOf(alice.address);
+    await result("eth_sendRawTransaction", [await signed(alice, first)]);
+    const drawn = sentSince().findIndex((sends) => sends > 0);
+    await cluster.gossiped();
+    // As the pool of a validator that was restarted.
+    cluster.validator(drawn).answer("eth_getTransactionCount", { result: `"0x${first.toString(16)}"` });
+    t.teardown(() => cluster.validator(drawn).heal());
+    const pending = async () => Number(await result("eth_getTransactionCount", [alice.address, "pending"]));
+    t.equal(
+      await pending(),
+      first,
+      "in calm times the one that gets the sender's transactions is asked alone",
+    );
+    elsewhere = String((drawn + 1) % 5);
+    lostAtMs = performance.now();
+    t.equal(await pending(), first + 1, "of two the higher count");
+  },
+);
+
 t.test("the same transaction again is answered with its hash: pending, and mined", async (t) => {
   const { result } = startPool(t, cluster.urls);
   const raw = await signed(alice, await nonceOf(alice.address));
