@@ -90,6 +90,8 @@ t.test("npm start -- --besu: five validators in the place of anvil", async (t) =
     await waitFor(
       "two more blocks are there",
       async () => Number(await first.gateway("eth_blockNumber")) >= at + 2,
+      // The key has a hundred calls a minute.
+      { everyMs: 500 },
     );
     t.pass("the chain goes on");
     const { status, claim } = await postClaim(`http://127.0.0.1:${first.ports.faucet}/claim`);
