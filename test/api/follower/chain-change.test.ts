@@ -21,7 +21,7 @@ test("a dev chain that was reset empties the index and is indexed anew", async (
   const startMs = performance.now();
   await anvil.rpc("anvil_reset");
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(4) }]);
-  await waitFor("the index begins anew", () => follower.standing().epoch === 2);
+  await waitFor("the index begins anew", () => (follower.standing().epoch ?? 0) >= 2);
   t.ok(performance.now() - startMs < withinMs + machineMs);
   await follower.indexed(1);
 
@@ -46,8 +46,9 @@ test("a dev chain that was taken back empties the index, also while no block fol
   const startMs = performance.now();
   await anvil.rpc("evm_revert", [snapshot]);
   await waitFor("the index has what is left", async () => {
-    const { epoch, next } = follower.standing();
-    return epoch === 2 && next === 2;
+    const { epoch = 0, next } = follower.standing();
+    // A look in the middle of it sees a third chain.
+    return epoch >= 2 && next === 2;
   });
   t.ok(performance.now() - startMs < withinMs + machineMs);
 
