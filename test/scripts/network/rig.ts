@@ -138,7 +138,8 @@ export async function runningOf(pids: readonly (number | undefined)[]): Promise<
 export async function freePortBase(): Promise<number> {
   for (let tries = 1; tries <= 50; tries += 1) {
     const { base } = await claimPortBlock({ from: 10_000, to: 19_000 });
-    const ports = [1, 2, 3, 4, 5].flatMap((number) =>
+    // Five validators and a node for traces.
+    const ports = [1, 2, 3, 4, 5, 6].flatMap((number) =>
       [0, 1, 2, 3].map((offset) => base + 10 * number + offset),
     );
     const free = await Promise.all(ports.map(isFree));

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { askNode } from "../../../scripts/network/chain/ask-node.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { makeNetwork } from "./rig.ts";
 
 t.test("a trace node is started beside the validators, follows them and counts as none", async (t) => {
@@ -12,10 +13,7 @@ t.test("a trace node is started beside the validators, follows them and counts a
   const { code, err } = await network("up");
   t.same({ code, err }, { code: 0, err: "" });
   const height = async () => Number((await askNode(url, [{ method: "eth_blockNumber" }]))?.[0] ?? 0);
-  const giveUpAt = Date.now() + 20_000;
-  while ((await height()) < 2 && Date.now() < giveUpAt)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  t.ok((await height()) >= 2, "it has their blocks");
+  await waitFor("it has their blocks", async () => (await height()) >= 2);
   const { verdict, validators } = await statusWhen(({ height: tall }) => (tall ?? 0) >= 3);
   t.equal(verdict, "fine");
   t.equal(validators.length, 5);
@@ -28,7 +26,7 @@ t.test("a trace node is started beside the validators, follows them and counts a
   await statusWhen(({ height: tall }) => (tall ?? 0) > before + 1);
   t.pass("without it blocks go on");
   t.match(await network("up"), { code: 0, err: "" }, "and another up starts it again");
-  t.ok((await height()) > 0);
+  await waitFor("it answers again", async () => (await height()) > 0);
   t.equal((await network("down")).code, 0);
   t.equal(await askNode(url, [{ method: "eth_blockNumber" }]), undefined, "down ends it too");
 });
