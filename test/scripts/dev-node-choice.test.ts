@@ -46,6 +46,10 @@ t.test(
     await chosen("validator-2");
     t.equal(await ask(), "0x2");
     await cluster.validator(0).comeBack();
+    // A look that began before has not seen it.
+    const looks = () => cluster.validator(0).callsOf("eth_blockNumber");
+    const before = looks();
+    await waitFor("it is looked at again", () => looks() >= before + 2);
     cluster.validator(1).hang();
     await chosen("validator-1");
     t.equal(await ask(), "0x2");
