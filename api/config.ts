@@ -5,6 +5,7 @@ import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
 import {
   bounded,
+  commaList,
   httpUrl,
   logSettings,
   port,
@@ -13,7 +14,7 @@ import {
   redisUrl,
   url,
 } from "../lib/config/schemas.ts";
-import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { addressRange } from "../lib/http-service/client-address.ts";
 
 export type ApiConfig = z.output<typeof configSchema>;
 
@@ -56,33 +57,12 @@ function withPassword(
 
 const dayMs = 86_400_000;
 
-const addressRange = z.string().refine(
-  (text) => {
-    try {
-      createClientAddress({ trustedProxies: [text] });
-      return true;
-    } catch {
-      return false;
-    }
-  },
-  { error: "an address or a CIDR range such as 10.0.0.0/8 was expected" },
-);
-
 const origin = z
   .string()
   .refine(
     (text) => URL.canParse(text) && new URL(text).origin === text,
     "an origin such as https://example.org was expected",
   );
-
-/** A list, or one value with commas, as an environment variable has it. */
-const originList = z.preprocess(
-  (value) => (typeof value === "string" ? value.split(",").map((text) => text.trim()) : value),
-  z
-    .array(z.string())
-    .transform((texts) => texts.filter((text) => text !== ""))
-    .pipe(z.array(origin).max(2)),
-);
 
 const names = z
   .record(z.string().refine(isAddress, "an address was expected"), z.string().min(1).max(80))
@@ -113,7 +93,7 @@ const configSchema = z
     /** Each validator's own RPC, of which the seals of a block are asked; none: the gateway's answer has to do. */
     sealSources: z.array(httpUrl).max(64).default([]),
     trustedProxies: z.array(addressRange).max(256).default([]),
-    origins: originList.default([]),
+    origins: commaList(origin, 2).default([]),
     publicUrl: httpUrl.default("http://127.0.0.1:4000"),
     contractsFolder: z.string().default("contracts"),
     names: names.prefault({}),

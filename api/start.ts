@@ -177,7 +177,7 @@ async function createParts({
 
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const charge = createCharge({ limiter, clientAddress });
-  const isExpected = (error: unknown) => error instanceof ChainUnavailableError || isPostgresFailure(error);
+  const isExpected = (error: unknown) => explainFailure(error) !== undefined;
   const schema = createSchema();
   const version = readVersion();
   const app = createHttpService({

@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { readAnswer } from "../../lib/chain/read-answer.ts";
 import type { RpcAnswer, RpcCall, RpcClient } from "../../lib/chain/rpc-client.ts";
 import { bytes, hexQuantity, quantity, wei } from "../../lib/chain/rpc-values.ts";
-import { type BlockWithHeader, rpcBlock, rpcFullBlock, rpcReceipt, rpcTransaction } from "./rpc-records.ts";
+import { type BlockWithHeader, rpcBlock, rpcReceipt, rpcTransaction } from "./rpc-records.ts";
 
 export type ChainReader = ReturnType<typeof createChainReader>;
 
@@ -34,18 +33,6 @@ export function createChainReader({ rpc }: { rpc: RpcClient }) {
     async blockByHash(hash: string) {
       const [answer] = await ask([call("eth_getBlockByHash", [hash, false])]);
       return readBlock(answer);
-    },
-
-    /** A block with its transactions and receipts; undefined where the chain does not have it yet. */
-    async fullBlock(number: number) {
-      const at = tagText(number);
-      const [block, receipts] = await ask([
-        call("eth_getBlockByNumber", [at, true]),
-        call("eth_getBlockReceipts", [at]),
-      ]);
-      const found = readAnswer(block, rpcFullBlock.nullable());
-      if (found === null) return undefined;
-      return { block: found, receipts: readAnswer(receipts, z.array(rpcReceipt)) };
     },
 
     async transaction(hash: string) {

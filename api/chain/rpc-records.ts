@@ -75,4 +75,3 @@ export type BlockWithHeader = RpcBlock & { header: unknown };
 
 /** `eth_getBlockByNumber` with whole transactions. */
 export const rpcFullBlock = z.object({ ...headerFields, transactions: z.array(rpcTransaction) });
-export type RpcFullBlock = z.output<typeof rpcFullBlock>;

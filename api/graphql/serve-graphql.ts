@@ -5,7 +5,6 @@ import {
   type GraphQLSchema,
   parse,
   specifiedRules,
-  type ValidationRule,
   validate,
 } from "graphql";
 import { createHandler } from "graphql-http";
@@ -48,16 +47,18 @@ export function serveGraphql(
   },
 ): void {
   const checked = new LRUCache<string, Checked>({ max: documentsMax });
-  const rules: readonly ValidationRule[] = [limitCost, ...specifiedRules];
+
+  /** The limit first: the other rules' work grows with what it refuses. */
+  function errorsIn(document: DocumentNode): readonly GraphQLError[] {
+    const tooCostly = validate(schema, document, [limitCost]);
+    return tooCostly.length > 0 ? tooCostly : validate(schema, document, specifiedRules);
+  }
 
   function check(text: string): Checked {
     const known = checked.get(text);
     if (known !== undefined) return known;
     const document = parse(text, { maxTokens: costLimits.tokensMax });
-    // The limit first: the other rules' work grows with what it refuses.
-    const tooCostly = validate(schema, document, [limitCost]);
-    const errors = tooCostly.length > 0 ? tooCostly : validate(schema, document, rules);
-    const found = { document, errors };
+    const found = { document, errors: errorsIn(document) };
     checked.set(text, found);
     return found;
   }
@@ -66,7 +67,7 @@ export function serveGraphql(
     schema,
     context: () => createContext(read),
     parse: (source) => check(typeof source === "string" ? source : source.body).document,
-    validate: (_schema, document) => errorsOf(checked, document) ?? validate(schema, document, rules),
+    validate: (_schema, document) => errorsOf(checked, document) ?? errorsIn(document),
     formatError(error) {
       const original = error instanceof GraphQLError ? error.originalError : error;
       // A resolver's own words for a client have no original error behind them.

@@ -32,9 +32,3 @@ export async function readAccountFacts(
     firstSeenBlock: readNullable(readInteger, row, "first"),
   };
 }
-
-/** Whether the index has seen this address at all, as a sender, a recipient or a contract. */
-export async function isKnownAccount(db: Queryable, account: string): Promise<boolean> {
-  const { firstSeenBlock } = await readAccountFacts(db, account);
-  return firstSeenBlock !== null;
-}

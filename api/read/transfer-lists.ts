@@ -43,20 +43,6 @@ export function listTokenTransfers(db: Queryable, token: string, query: PageQuer
   }));
 }
 
-/** Transfers of one transaction, in the order of its logs. */
-export async function listTransactionTransfers(
-  db: Queryable,
-  { block, index }: { block: number; index: number },
-): Promise<TransferRecord[]> {
-  const { rows } = await db.query({
-    name: "transaction-transfers",
-    text: `select ${columns} from chain.transfer f ${joins}
-      where f.block = $1 and f.tx_index = $2 order by f.log_index, f.item`,
-    values: [block, index],
-  });
-  return rows.map(transferOf);
-}
-
 function readTransfers(
   db: Queryable,
   query: PageQuery,

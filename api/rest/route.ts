@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ErrorCondition } from "../../lib/errors.ts";
 import type { FieldError } from "../../lib/http-service/problem.ts";
-import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { ReadModel } from "../read/read-model.ts";
 
 /**
@@ -31,6 +31,11 @@ export type RouteTag =
   | "Search"
   | "Statistics"
   | "Description";
+
+/** A page of a list, or why there is none. It is true for the newest block only. */
+export function pageAnswer(page: object | Refusal): RouteAnswer {
+  return isRefusal(page) ? page : { record: page, cache: "head" };
+}
 
 type Shape = z.ZodObject;
 

@@ -38,21 +38,23 @@ export const logSettings = z
 
 const hostNamePattern = /^(?:[a-zA-Z0-9_.-]{1,253}|\[[0-9a-fA-F:.]+\])$/;
 
-/** Names of hosts: a list, or one value with commas, as an environment variable has it. */
-export const hostNames = z.preprocess(
-  (value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()) : value),
-  z
-    .array(z.string())
-    .transform((names) => names.filter((name) => name !== ""))
-    .pipe(
-      z
-        .array(
-          z.string().regex(hostNamePattern, {
-            error: "a host's name without port, such as gateway or ops.example, was expected",
-          }),
-        )
-        .max(64),
-    ),
+/** A list, or one value with commas, as an environment variable has it; empty texts are left out. */
+export function commaList<Item extends z.ZodType<unknown, string>>(item: Item, max: number) {
+  return z.preprocess(
+    (value) => (typeof value === "string" ? value.split(",").map((text) => text.trim()) : value),
+    z
+      .array(z.string())
+      .transform((texts) => texts.filter((text) => text !== ""))
+      .pipe(z.array(item).max(max)),
+  );
+}
+
+/** Names of hosts. */
+export const hostNames = commaList(
+  z.string().regex(hostNamePattern, {
+    error: "a host's name without port, such as gateway or ops.example, was expected",
+  }),
+  64,
 );
 
 /** A listener for machines, which answers to its own names only. */

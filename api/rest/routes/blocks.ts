@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRefusal, type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
+import { type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
 import { listBlocks } from "../../read/block-lists.ts";
 import { readBlockTimes, readGas, readProposers } from "../../read/statistics.ts";
 import { listBlockTransactions } from "../../read/transaction-lists.ts";
@@ -17,7 +17,7 @@ import {
 import { transactionRow } from "../../records/transaction.ts";
 import { listOf } from "../../records/values.ts";
 import { accountAddress, blockNumber, noParameters, pageQuery, transactionHash } from "../parameters.ts";
-import { route } from "../route.ts";
+import { pageAnswer, route } from "../route.ts";
 
 const byNumber = z.strictObject({ number: blockNumber });
 const noSuchBlock: Refusal = refusal("not_found", "The chain has no such block yet");
@@ -44,10 +44,7 @@ export const blockRoutes = [
     params: noParameters,
     query: pageQuery,
     response: listOf("Blocks", blockRow),
-    async answer({ query, read }) {
-      const page = await listBlocks(read.db, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ query, read }) => pageAnswer(await listBlocks(read.db, query)),
   }),
   route({
     path: "/api/v1/blocks/latest",
@@ -95,10 +92,8 @@ export const blockRoutes = [
     params: byNumber,
     query: pageQuery,
     response: listOf("Transactions", transactionRow),
-    async answer({ params: { number }, query, read }) {
-      const page = await listBlockTransactions(read.db, number, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ params: { number }, query, read }) =>
+      pageAnswer(await listBlockTransactions(read.db, number, query)),
   }),
   route({
     path: "/api/v1/blocks/{number}/consensus",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRefusal, refusal } from "../../../lib/http-service/refusal.ts";
+import { refusal } from "../../../lib/http-service/refusal.ts";
 import { listBurnEvents } from "../../read/burns.ts";
 import { search } from "../../read/search.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../records/chain.ts";
 import { listOf } from "../../records/values.ts";
 import { noParameters, pageQuery } from "../parameters.ts";
-import { route } from "../route.ts";
+import { pageAnswer, route } from "../route.ts";
 
 const searchLengthMax = 100;
 
@@ -74,10 +74,7 @@ export const chainRoutes = [
     params: noParameters,
     query: pageQuery,
     response: listOf("BurnEvents", burnEventRecord),
-    async answer({ query, read }) {
-      const page = await listBurnEvents(read.db, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ query, read }) => pageAnswer(await listBurnEvents(read.db, query)),
   }),
   route({
     path: "/api/v1/search",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRefusal, type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
+import { type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
 import { transactionCsv, transferCsv } from "../../read/csv.ts";
 import { listAccountTransactions, listTransactions } from "../../read/transaction-lists.ts";
 import { listAccountTransfers, listTokenTransfers } from "../../read/transfer-lists.ts";
@@ -22,7 +22,7 @@ import {
   status,
   transactionHash,
 } from "../parameters.ts";
-import { route } from "../route.ts";
+import { pageAnswer, route } from "../route.ts";
 
 const byHash = z.strictObject({ hash: transactionHash });
 const byAddress = z.strictObject({ address: accountAddress });
@@ -46,10 +46,7 @@ export const transactionRoutes = [
     params: noParameters,
     query: pageQuery,
     response: listOf("Transactions", transactionRow),
-    async answer({ query, read }) {
-      const page = await listTransactions(read.db, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ query, read }) => pageAnswer(await listTransactions(read.db, query)),
   }),
   route({
     path: "/api/v1/transactions/{hash}",
@@ -98,10 +95,8 @@ export const transactionRoutes = [
     params: byAddress,
     query: z.strictObject({ limit, cursor, ...transactionFilter }),
     response: listOf("Transactions", transactionRow),
-    async answer({ params: { address }, query, read }) {
-      const page = await listAccountTransactions(read.db, address, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ params: { address }, query, read }) =>
+      pageAnswer(await listAccountTransactions(read.db, address, query)),
   }),
   route({
     path: "/api/v1/accounts/{address}/transactions.csv",
@@ -127,10 +122,8 @@ export const transactionRoutes = [
     params: byAddress,
     query: z.strictObject({ limit, cursor, ...transferFilter }),
     response: listOf("Transfers", transferRecord),
-    async answer({ params: { address }, query, read }) {
-      const page = await listAccountTransfers(read.db, address, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ params: { address }, query, read }) =>
+      pageAnswer(await listAccountTransfers(read.db, address, query)),
   }),
   route({
     path: "/api/v1/accounts/{address}/transfers.csv",
@@ -156,9 +149,7 @@ export const transactionRoutes = [
     params: byAddress,
     query: pageQuery,
     response: listOf("Transfers", transferRecord),
-    async answer({ params: { address }, query, read }) {
-      const page = await listTokenTransfers(read.db, address, query);
-      return isRefusal(page) ? page : { record: page, cache: "head" };
-    },
+    answer: async ({ params: { address }, query, read }) =>
+      pageAnswer(await listTokenTransfers(read.db, address, query)),
   }),
 ];
