@@ -4,6 +4,7 @@ import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import {
   askWithoutReading,
+  boundsMet,
   heldBytes,
   kibibyte,
   lengthOf,
@@ -16,7 +17,6 @@ import {
   startWith,
 } from "./long-answers.ts";
 
-const boundsMet = (bound: string) => `tollgate_gateway_answer_bounds_met_total{bound="${bound}"}`;
 const bodyBytesMax = mebibyte;
 
 t.test("answers of a batch", async (t) => {

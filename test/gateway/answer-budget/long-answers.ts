@@ -130,3 +130,6 @@ export function sortOut(text: string): { results: number; codes: Record<string, 
   }
   return { results, codes };
 }
+
+/** The metric that counts answers that met a bound. */
+export const boundsMet = (bound: string) => `tollgate_gateway_answer_bounds_met_total{bound="${bound}"}`;

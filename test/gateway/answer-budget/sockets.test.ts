@@ -5,6 +5,7 @@ import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
 import {
+  boundsMet,
   heldBytes,
   kibibyte,
   lengthOf,
@@ -16,8 +17,6 @@ import {
   sortOut,
   startWith,
 } from "./long-answers.ts";
-
-const boundsMet = (bound: string) => `tollgate_gateway_answer_bounds_met_total{bound="${bound}"}`;
 
 t.test("long answers over a WebSocket", async (t) => {
   const redis = await startRedis(t);
