@@ -47,7 +47,7 @@ export const coreKey = "tg_dev_DJ06vWzksST9RjoXb9CKPNiGgAEaFqpksDgNgWrWXMW0Sm5ru
 const lastPrinted = "Ctrl-C stops everything";
 /** `npm start` brings up six programs, one after the other. */
 const printsWithinMs = 120_000;
-const goneWithinMs = 12_000;
+const goneWithinMs = 45_000;
 
 const runningFile = z.object({ children: z.array(z.object({ name: z.string(), pid: z.number() })) });
 const rpcAnswer = z.object({ result: z.unknown() });
