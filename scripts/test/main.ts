@@ -13,6 +13,7 @@ const usage = `Usage: npm test
 
 npm test runs the types, the linter and all tests, test:quick those that start no program (no Redis, anvil, browser,
 docker), test:affected those that the changes since BRANCH (main) can have broken, test:files those of files and folders.
+Where CI is set, up to three files that failed run once more, alone; what then passes is told as flaky.
 
   --list     print the test files and run nothing
   --jobs N   so many files at a time instead of one more than there are processors (in CI: as many)
@@ -59,6 +60,8 @@ async function main(): Promise<number> {
         });
   if (values.record) record(outcomes);
   const failed = outcomes.filter(({ ok }) => !ok).map(({ file }) => file);
+  for (const { file, flaky } of outcomes)
+    if (flaky) console.log(`flaky: ${file} failed once, and passed alone`);
   for (const file of failed) console.log(`failed: ${file}`);
   if (!(await checked)) console.log("failed: npm run check");
   console.log(leftOut);

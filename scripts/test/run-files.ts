@@ -5,7 +5,13 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { readFailures } from "./read-failures.ts";
 
-export type FileOutcome = { file: string; ok: boolean; seconds: number };
+export type FileOutcome = {
+  file: string;
+  ok: boolean;
+  /** It failed beside other files and passed alone. */
+  flaky: boolean;
+  seconds: number;
+};
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const preload = new URL("cached-types.js", import.meta.url).href;
@@ -17,10 +23,15 @@ const fileWithinSeconds = 300;
  * should fail for what is wrong, not for being busy.
  */
 const jobsDefault = availableParallelism() + (process.env["CI"] === undefined ? 1 : 0);
+/** More that fail at once are no accident of a busy machine. */
+const retriedFilesMax = 3;
 
 /**
  * Runs test files, each in a process of its own, the longest first, and prints a line for each as it ends; of one that
  * failed, what failed and what it wrote. `TAP_OUTPUT_FILE` gets the whole TAP stream, with the totals in its last lines.
+ *
+ * With `retry` a file that failed runs once more when nothing runs beside it, up to three files: what fails twice is broken,
+ * what then passes is told as flaky, with its first failure above. Nobody sits before a run in CI to do that by hand.
  *
  * They run without tap's own loader hooks (coverage and mocks, which no test uses) and with types stripped once: a
  * process costs a third of what it costs under `npx tap`.
@@ -29,11 +40,13 @@ export async function runFiles({
   files,
   secondsOf,
   jobs = jobsDefault,
+  retry = process.env["CI"] !== undefined,
 }: {
   files: readonly string[];
   /** What a file took before. */
   secondsOf: (file: string) => number;
   jobs?: number;
+  retry?: boolean;
 }): Promise<readonly FileOutcome[]> {
   t.pipe(createWriteStream(process.env["TAP_OUTPUT_FILE"] ?? "/dev/null"));
   t.register();
@@ -48,12 +61,24 @@ export async function runFiles({
   }
   const longestFirst = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
   const outcomes = await Promise.all(longestFirst.map((file) => runFile(file, running)));
+  if (retry) await retryFailed(outcomes, running);
   t.end();
   const { total, pass, fail, skip } = t.counts;
   console.log(
     `${total} assertions in ${files.length} files: ${pass} passed, ${fail} failed, ${skip} skipped`,
   );
   return outcomes;
+}
+
+async function retryFailed(outcomes: readonly FileOutcome[], running: Set<ChildProcess>): Promise<void> {
+  const failed = outcomes.filter(({ ok }) => !ok);
+  if (failed.length > retriedFilesMax) return;
+  for (const outcome of failed) {
+    console.log(`${outcome.file} runs once more, alone:`);
+    const { ok } = await runFile(outcome.file, running);
+    outcome.ok = ok;
+    outcome.flaky = ok;
+  }
 }
 
 async function runFile(file: string, running: Set<ChildProcess>): Promise<FileOutcome> {
@@ -93,7 +118,12 @@ async function runFile(file: string, running: Set<ChildProcess>): Promise<FileOu
   else subtest?.once("process", listen);
 
   const results = await test;
-  const outcome = { file, ok: results?.ok === true, seconds: (performance.now() - beganMs) / 1000 };
+  const outcome = {
+    file,
+    ok: results?.ok === true,
+    flaky: false,
+    seconds: (performance.now() - beganMs) / 1000,
+  };
   const { total = 0, skip = 0 } = subtest?.counts ?? {};
   const skipped = skip > 0 ? `, ${skip} skipped` : "";
   console.log(`${outcome.ok ? "ok  " : "FAIL"} ${file} (${total}${skipped}) ${outcome.seconds.toFixed(1)} s`);
