@@ -1,4 +1,5 @@
 import { runService } from "../lib/service/run-service.ts";
+import { readContracts } from "./chain/read-contracts.ts";
 import { readApiConfig } from "./config.ts";
 import { start } from "./start.ts";
 
@@ -10,7 +11,12 @@ await runService({
   options: {
     "adopt-chain": { text: "empties an index that belongs to another chain, and begins anew" },
   },
-  readConfig: readApiConfig,
-  describe: (config) => `port ${config.port}, ops port ${config.ops.port}`,
+  readConfig(from) {
+    const config = readApiConfig(from);
+    readContracts(config.contractsFolder);
+    return config;
+  },
+  describe: ({ port, ops, contractsFolder }) =>
+    `port ${port}, ops port ${ops.port}, ${readContracts(contractsFolder).length} contract(s)`,
   start: (config, { logger, given }) => start(config, { logger, adoptChain: given.has("adopt-chain") }),
 });

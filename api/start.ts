@@ -47,7 +47,8 @@ const packageFile = new URL("../package.json", import.meta.url);
 /**
  * Starts the API: ops server first; then, once PostgreSQL answers, its schema is brought up to date, the follower begins,
  * and the listener opens. The chain and Redis may come later.
- * @throws Error where a port is taken, a migration cannot be carried out, or a contract's file cannot be used.
+ * @throws Error where a port is taken or a migration cannot be carried out; ConfigError where a contract's file cannot
+ * be used.
  */
 export async function start(
   config: ApiConfig,
@@ -124,7 +125,7 @@ async function createParts({
   const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
   const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: 2000 }));
   const reader = createChainReader({ rpc });
-  const contracts = createKnownContracts(await readContracts(config.contractsFolder));
+  const contracts = createKnownContracts(readContracts(config.contractsFolder));
   const heads = createHeadWatch({
     rpc,
     webSocketUrl: upstream.replace(/^http/, "ws"),

@@ -48,6 +48,14 @@ export function createKnownContracts(contracts: readonly KnownContract[]) {
       { ...contract, interface: new Interface(contract.abi) },
     ]),
   );
+  /** A contract may hand on what another one said that it had called. */
+  const errors = new Map(
+    [...byAddress.values()].flatMap(({ interface: abi }) => {
+      const own: [string, Interface][] = [];
+      abi.forEachError(({ selector }) => own.push([selector, abi]));
+      return own;
+    }),
+  );
   const tokens = new Interface(tokenStandards);
   const items = new Interface(itemStandards);
 
@@ -95,13 +103,15 @@ export function createKnownContracts(contracts: readonly KnownContract[]) {
       return null;
     },
 
-    /** What revert data says: `Error(string)`, `Panic(uint256)`, or a custom error of the contract's ABI. */
+    /** What revert data says: `Error(string)`, `Panic(uint256)`, or a custom error of a known ABI, the contract's own first. */
     revert({ to, data }: { to: string | null; data: string }): {
       reason: string | null;
       error: RevertError | null;
     } {
       const known = to === null ? undefined : byAddress.get(to.toLowerCase())?.interface;
-      const found = attempt(() => (known ?? tokens).parseError(data));
+      const found =
+        attempt(() => (known ?? tokens).parseError(data)) ??
+        attempt(() => errors.get(data.slice(0, 10))?.parseError(data));
       if (!found) return { reason: null, error: null };
       const decoded = { name: found.name, arguments: argumentsOf(found.fragment.inputs, found.args) };
       const [first] = decoded.arguments;
