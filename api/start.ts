@@ -27,6 +27,7 @@ import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
 import { serveLive } from "./live/serve-live.ts";
+import { migrationsFolder } from "./postgres/migrations-folder.ts";
 import { readHealth } from "./read/health.ts";
 import { createReadModel } from "./read/read-model.ts";
 import { createAnswerCache } from "./rest/answer-cache.ts";
@@ -41,7 +42,6 @@ export type Api = {
   stop(): Promise<void>;
 };
 
-const migrationsFolder = new URL("postgres/migrations/", import.meta.url);
 const packageFile = new URL("../package.json", import.meta.url);
 
 /**

@@ -26,7 +26,8 @@ export async function checkPostgres({
   return health;
 }
 
-function reasonOf(error: unknown): string {
+/** Why it cannot be asked, in PostgreSQL's or the system's words. */
+export function reasonOf(error: unknown): string {
   // Where a name has several addresses the error that joins theirs has no words, only a code.
   if (error instanceof AggregateError) return error.errors.map(String).join("; ");
   return error instanceof Error ? error.message : String(error);

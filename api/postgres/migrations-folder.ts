@@ -1,0 +1,2 @@
+/** The schema of the index, as numbered files. */
+export const migrationsFolder = new URL("migrations/", import.meta.url);
