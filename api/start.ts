@@ -12,7 +12,6 @@ import { migrate } from "../lib/postgres/migrate.ts";
 import { isPostgresFailure } from "../lib/postgres/postgres-failure.ts";
 import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
 import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
-import { apiLimitsKeyPrefix } from "../lib/redis/keys/api.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
 import { blockRecordOf } from "./chain/block-record.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
@@ -170,7 +169,6 @@ async function createParts({
   });
   const limiter = createRequestLimiter({
     redis,
-    keyPrefix: apiLimitsKeyPrefix,
     points: pointsOf(config),
     windowSeconds: config.limits.windowSeconds,
   });
@@ -213,7 +211,7 @@ async function createParts({
     endStreams: () => feed.stop(),
     problems: () => [
       ...(heads.isAnswering() ? [] : ["the chain does not answer"]),
-      ...(redis.status === "ready" ? [] : ["Redis does not answer"]),
+      ...(redis.status === "ready" ? [limiter.problem() ?? []].flat() : ["Redis does not answer"]),
       ...(follower.standing().isConnected ? [] : ["PostgreSQL does not answer"]),
       ...[follower.standing().refused ?? []].flat(),
     ],

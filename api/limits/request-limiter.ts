@@ -1,5 +1,11 @@
 import type { Redis } from "ioredis";
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
+import { LRUCache } from "lru-cache";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { z } from "zod";
+import { apiRequestsKey } from "../../lib/redis/keys/api.ts";
+import { isRedisFailure } from "../../lib/redis/redis-failure.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
+import { chargeScript, refundScript } from "./charge-scripts.ts";
 
 export type Standing = {
   allowed: boolean;
@@ -10,18 +16,26 @@ export type Standing = {
   resetMs: number;
 };
 
-export type RequestLimiter = {
-  /** Takes `cost` points of a client's window. Never rejects. */
-  charge(client: string, cost: number): Promise<Standing>;
+export type ChargedRequest = {
+  standing: Standing;
   /** Gives back what a request cost that turned out to cost nothing (304). */
-  refund(client: string, cost: number): void;
-  /** Why limits are counted by this process alone, with a tenth. */
+  refund(): void;
+};
+
+export type RequestLimiter = {
+  /** Takes `cost` points of a client's window, or none where it has not so many left. Never rejects. */
+  charge(client: string, cost: number): Promise<ChargedRequest>;
+  /** That limits were counted by this process alone, with a tenth, in a window that may still go on. */
   problem(): string | undefined;
 };
 
 /** While Redis is away, addresses share so many counters, so that a flood from many addresses holds no more memory. */
 const countersWithoutRedis = 4096;
 const shareWithoutRedis = 10;
+/** Clients that have used up their window cost Redis nothing until it ends; of so many this is remembered. */
+const spentClientsMax = 10_000;
+
+const chargeAnswer = z.tuple([z.number(), z.number(), z.number()]);
 
 /**
  * The limit of requests a minute by client, counted in Redis and so exact over any number of processes: a fixed window
@@ -30,69 +44,98 @@ const shareWithoutRedis = 10;
  */
 export function createRequestLimiter({
   redis,
-  keyPrefix,
   points,
   windowSeconds,
+  monotonicMs = () => performance.now(),
 }: {
   redis: Redis;
-  keyPrefix: string;
   points: number;
   windowSeconds: number;
+  monotonicMs?: () => number;
 }): RequestLimiter {
-  const shared = new RateLimiterRedis({
-    storeClient: redis,
-    keyPrefix,
-    points,
-    duration: windowSeconds,
-    rejectIfRedisNotReady: true,
-    // A client over its limit costs Redis nothing until its window ends.
-    inMemoryBlockOnConsumed: points,
-  });
   const alonePoints = Math.max(1, Math.floor(points / shareWithoutRedis));
   const alone = new RateLimiterMemory({ points: alonePoints, duration: windowSeconds });
-  let problem: string | undefined;
+  /** When a client's window ends. */
+  const spentUntilMs = new LRUCache<string, number>({ max: spentClientsMax });
+  let aloneUntilMs = 0;
 
-  async function chargeAlone(client: string, cost: number): Promise<Standing> {
+  async function chargeShared(client: string, cost: number): Promise<ChargedRequest> {
+    const endsAtMs = spentUntilMs.get(client) ?? 0;
+    const waitMs = endsAtMs - monotonicMs();
+    if (waitMs > 0) return { standing: standingOf(false, 0, waitMs), refund() {} };
+    if (redis.status !== "ready") throw new RedisAwayError();
+    const answer = await runScript({
+      redis,
+      script: chargeScript,
+      keys: [apiRequestsKey(client)],
+      args: [cost, points, windowSeconds * 1000],
+    });
+    const [taken, used, resetMs] = chargeAnswer.parse(answer);
+    const chargedAtMs = monotonicMs();
+    if (taken === 0 && used >= points) spentUntilMs.set(client, chargedAtMs + resetMs);
+    return {
+      standing: standingOf(taken === 1, points - used, resetMs),
+      refund() {
+        const leftMs = Math.ceil(chargedAtMs + resetMs - monotonicMs());
+        if (leftMs <= 0) return;
+        spentUntilMs.delete(client);
+        // A refund that is lost makes the limit stricter, never looser.
+        runScript({
+          redis,
+          script: refundScript,
+          keys: [apiRequestsKey(client)],
+          args: [cost, leftMs],
+        }).catch(() => {});
+      },
+    };
+  }
+
+  function standingOf(allowed: boolean, remaining: number, resetMs: number): Standing {
+    return { allowed, limit: points, remaining: Math.max(0, remaining), windowSeconds, resetMs };
+  }
+
+  async function chargeAlone(client: string, cost: number): Promise<ChargedRequest> {
     const counter = String(hashOf(client) % countersWithoutRedis);
+    const limit = { limit: alonePoints, windowSeconds };
+    // What costs more than there is would never be possible.
+    const points = Math.min(cost, alonePoints);
     try {
-      return admitted({ taken: await alone.consume(counter, cost), limit: alonePoints, windowSeconds });
+      const { consumedPoints, msBeforeNext } = await alone.consume(counter, points);
+      const remaining = Math.max(0, alonePoints - consumedPoints);
+      const resetMs = Math.max(0, msBeforeNext);
+      const endsAtMs = monotonicMs() + resetMs;
+      return {
+        standing: { ...limit, allowed: true, remaining, resetMs },
+        refund() {
+          if (monotonicMs() < endsAtMs) void alone.reward(counter, points);
+        },
+      };
     } catch (refused) {
-      return refusedBy({ refused, limit: alonePoints, windowSeconds });
+      const resetMs =
+        refused instanceof RateLimiterRes ? Math.max(0, refused.msBeforeNext) : windowSeconds * 1000;
+      return { standing: { ...limit, allowed: false, remaining: 0, resetMs }, refund() {} };
     }
   }
 
   return {
     async charge(client, cost) {
       try {
-        const taken = await shared.consume(client, cost);
-        problem = undefined;
-        return admitted({ taken, limit: points, windowSeconds });
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) return refusedBy({ refused, limit: points, windowSeconds });
-        problem = "Redis does not answer: each process counts requests by itself";
+        return await chargeShared(client, cost);
+      } catch (error) {
+        if (!(error instanceof RedisAwayError) && !isRedisFailure(error)) throw error;
+        aloneUntilMs = monotonicMs() + windowSeconds * 1000;
         return chargeAlone(client, cost);
       }
     },
-    refund(client, cost) {
-      // A refund that is lost makes the limit stricter, never looser.
-      shared.reward(client, cost).catch(() => {});
-    },
-    problem: () => problem,
+    problem: () =>
+      monotonicMs() < aloneUntilMs
+        ? "Redis did not answer: this process has counted requests by itself"
+        : undefined,
   };
 }
 
-type Window = { limit: number; windowSeconds: number };
-
-function admitted({ taken, limit, windowSeconds }: Window & { taken: RateLimiterRes }): Standing {
-  const remaining = Math.max(0, limit - taken.consumedPoints);
-  return { allowed: true, limit, remaining, windowSeconds, resetMs: Math.max(0, taken.msBeforeNext) };
-}
-
-/** What the library throws for a client over its limit. It counts no points of one that it blocks from memory. */
-function refusedBy({ refused, limit, windowSeconds }: Window & { refused: unknown }): Standing {
-  const resetMs =
-    refused instanceof RateLimiterRes ? Math.max(0, refused.msBeforeNext) : windowSeconds * 1000;
-  return { allowed: false, limit, remaining: 0, windowSeconds, resetMs };
+class RedisAwayError extends Error {
+  override readonly name = "RedisAwayError";
 }
 
 /** FNV-1a: spreads clients over the counters. */

@@ -20,7 +20,8 @@ export function createCharge({
 }): Charge {
   return async ({ request, reply, cost }) => {
     const client = limitAddress(addressOf(request, clientAddress));
-    const { allowed, limit, remaining, windowSeconds, resetMs } = await limiter.charge(client, cost);
+    const { standing, refund } = await limiter.charge(client, cost);
+    const { allowed, limit, remaining, windowSeconds, resetMs } = standing;
     const told: RateLimit = {
       name: "default",
       limit,
@@ -29,7 +30,7 @@ export function createCharge({
       resetMs,
     };
     reply.headers(rateLimitFields([told]));
-    if (allowed) return { refund: () => limiter.refund(client, cost) };
+    if (allowed) return { refund };
     return refusal(
       "rate_limited",
       `At most ${limit} requests in ${windowSeconds} seconds; Retry-After tells when the next is possible`,

@@ -1,7 +1,8 @@
 /*
- * The API's limit of requests. Owner: api/limits (written by rate-limiter-flexible, which puts the colon and touches one
- * of them at a time).
+ * The API's limit of requests. Owner: api/limits, which touches one of them at a time.
  */
 
-/** Prefix of counters by client address, `api-requests:<address or /64>`: integers that end with their window. */
-export const apiLimitsKeyPrefix = "api-requests";
+/** Integer: points that a client (an address or a /64) has used of its window. Lifetime: what is left of the window. */
+export function apiRequestsKey(client: string): string {
+  return `api-requests:${client}`;
+}
