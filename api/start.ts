@@ -176,11 +176,11 @@ async function createParts({
 
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const charge = createCharge({ limiter, clientAddress });
-  const isExpected = (error: unknown) => explainFailure(error) !== undefined;
+  const bodies = createBodyReader({ what: "A query", types: [jsonType] });
   const schema = createSchema();
   const version = readVersion();
   const app = createHttpService({
-    bodies: createBodyReader({ what: "A query", types: [jsonType] }),
+    bodies,
     bodyBytesMax: config.bodyBytesMax,
     requestTimeoutMs: config.requestTimeoutMs,
     explain: explainFailure,
@@ -194,7 +194,7 @@ async function createParts({
     charge,
     canBeImmutable: () => !isDevelopmentChain,
   });
-  serveGraphql(app, { schema, read, charge, isExpected, logger });
+  serveGraphql(app, { schema, read, charge, bodies, explain: explainFailure, logger });
   serveLive(app, { feed, charge, clientAddress });
   const health = () => readHealth({ heads, redis, pool, follower, version });
   app.get("/health", async (_request, reply) => {

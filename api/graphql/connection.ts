@@ -8,15 +8,32 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from "graphql";
+import { z } from "zod";
 import type { Page } from "../read/page.ts";
-import { pageLimitDefault, pageLimitMax } from "../rest/parameters.ts";
+import { cursor, pageLimitDefault, pageLimitMax } from "../rest/parameters.ts";
 
 /** Relay's cursor connections, forward only; the cursors are those of REST. */
 
+const outOfBounds = `a number from 1 to ${pageLimitMax} was expected`;
+
 export const pageArguments: GraphQLFieldConfigArgumentMap = {
   first: { type: GraphQLInt, defaultValue: pageLimitDefault, description: `1 to ${pageLimitMax}` },
-  after: { type: GraphQLString, description: "`endCursor` of the page before" },
+  after: {
+    type: GraphQLString,
+    description: "The cursor of a row, such as `endCursor` of the page before: rows after it follow",
+  },
 };
+
+/** What a client gave of them; null means the same as nothing. */
+export const pageInput = z.object({
+  first: z
+    .int()
+    .min(1, outOfBounds)
+    .max(pageLimitMax, outOfBounds)
+    .nullish()
+    .transform((value) => value ?? pageLimitDefault),
+  after: cursor.nullish().transform((value) => value ?? undefined),
+});
 
 const pageInfo = new GraphQLObjectType({
   name: "PageInfo",
@@ -32,7 +49,7 @@ export function connectionType(name: string, node: GraphQLNullableOutputType): G
   const item = new GraphQLNonNull(node);
   const edge = new GraphQLObjectType({
     name: `${name}Edge`,
-    fields: { node: { type: item }, cursor: { type: GraphQLString } },
+    fields: { node: { type: item }, cursor: { type: new GraphQLNonNull(GraphQLString) } },
   });
   return new GraphQLObjectType({
     name: `${name}Connection`,
@@ -47,18 +64,17 @@ export function connectionType(name: string, node: GraphQLNullableOutputType): G
 
 /** A page of a list as a connection. */
 export function connectionOf<Row>(
-  { data, nextCursor, indexedBlock }: Page<Row>,
-  { after }: { after?: string | null | undefined },
+  { data, cursors, nextCursor, indexedBlock }: Page<Row>,
+  { after }: { after: string | undefined },
 ) {
   return {
-    // Only the page's end has a cursor: REST's cursors say where a page ends.
-    edges: data.map((node, index) => ({ node, cursor: index === data.length - 1 ? nextCursor : null })),
+    edges: data.map((node, index) => ({ node, cursor: cursors[index] })),
     nodes: data,
     pageInfo: {
       hasNextPage: nextCursor !== null,
-      hasPreviousPage: after !== undefined && after !== null,
-      startCursor: null,
-      endCursor: nextCursor,
+      hasPreviousPage: after !== undefined,
+      startCursor: cursors[0] ?? null,
+      endCursor: cursors.at(-1) ?? null,
     },
     indexedBlock,
   };

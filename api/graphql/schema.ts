@@ -1,7 +1,8 @@
-import DataLoader from "dataloader";
 import {
+  GraphQLEnumType,
   GraphQLError,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
   GraphQLInt,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -15,18 +16,14 @@ import { listBurnEvents } from "../read/burns.ts";
 import type { Page, PageQuery } from "../read/page.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import { search } from "../read/search.ts";
+import { listAccountTransactions, listTransactions } from "../read/transaction-lists.ts";
+import { listAccountTransfers, listTokenTransfers } from "../read/transfer-lists.ts";
 import {
-  listAccountTransactions,
-  listBlockTransactions,
-  listTransactions,
-} from "../read/transaction-lists.ts";
-import { listAccountTransfers } from "../read/transfer-lists.ts";
-import {
-  type BlockRecord,
   blockRecord,
   blockRow,
   consensusRecord,
   rankingRecord,
+  validatorRecord,
   validatorsRecord,
 } from "../records/block.ts";
 import {
@@ -37,35 +34,21 @@ import {
   searchRecord,
 } from "../records/chain.ts";
 import { accountRecord, transactionRecord, transactionRow, transferRecord } from "../records/transaction.ts";
-import { accountAddress, pageLimitMax, transactionHash } from "../rest/parameters.ts";
-import { connectionOf, connectionType, pageArguments } from "./connection.ts";
+import { accountAddress, day, direction, status, transactionHash } from "../rest/parameters.ts";
+import { connectionOf, connectionType, pageArguments, pageInput } from "./connection.ts";
+import type { GraphqlContext } from "./context.ts";
+import { calls } from "./limit-cost.ts";
 import { scalars } from "./scalars.ts";
 import { createTypes } from "./type-of-record.ts";
-
-export type GraphqlContext = {
-  read: ReadModel;
-  /** Blocks by number, each asked once in a request. */
-  blocks: DataLoader<number, BlockRecord | undefined>;
-};
-
-export function createContext(read: ReadModel): GraphqlContext {
-  return {
-    read,
-    blocks: new DataLoader((numbers) => Promise.all(numbers.map((number) => read.block(number)))),
-  };
-}
 
 /** REST's `transactions` of a block are hashes; in GraphQL they are a list that can be looked into. */
 export const renamedFields = { Block: { transactions: "transactionHashes" } } as const;
 
 type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
 
-const pageInput = z.object({
-  first: z.int().min(1).max(pageLimitMax),
-  after: z.string().nullish(),
-});
 const numbered = z.object({ number: z.number() });
-const placed = z.object({ blockNumber: z.number() });
+const indexed = z.object({ blockNumber: z.number() });
+const placed = z.object({ blockNumber: z.number().nullable() });
 const addressed = z.object({ address: accountAddress });
 
 /** The schema, over the same read model as REST. Fields of a type are those of its record, and the lists that belong to it. */
@@ -74,7 +57,7 @@ export function createSchema(): GraphQLSchema {
     extraFields: {
       Block: () => ({ transactions: blockTransactions, consensus: consensusField }),
       BlockSummary: () => ({ transactions: blockTransactions, consensus: consensusField }),
-      TransactionSummary: () => ({ block: blockField }),
+      TransactionSummary: () => ({ block: blockRowField }),
       Transaction: () => ({ block: blockField }),
       Account: () => ({ transactions: accountTransactions, transfers: accountTransfers }),
     },
@@ -85,90 +68,163 @@ export function createSchema(): GraphQLSchema {
   const transfers = connectionType("Transfer", types.of(transferRecord));
   const burnEvents = connectionType("BurnEvent", types.of(burnEventRecord));
 
-  const blockTransactions = list(transactions, ({ read }, source, query) =>
-    listBlockTransactions(read.db, numbered.parse(source).number, query),
-  );
+  const blockTransactions = list({
+    type: transactions,
+    read: ({ blockTransactions: pages }, { source, page }) => pages(page).load(numbered.parse(source).number),
+  });
   const consensusField: Field = {
+    ...calls(1),
     type: types.of(consensusRecord),
-    resolve: (source, _arguments, { read }) => read.blockConsensus(numbered.parse(source).number),
+    resolve: (source, _given, { consensus }) => consensus.load(numbered.parse(source).number),
   };
   const blockField: Field = {
+    ...calls(1),
     type: types.of(blockRecord),
-    resolve: (source, _arguments, { blocks: loader }) => {
-      const found = placed.safeParse(source);
-      return found.success ? loader.load(found.data.blockNumber) : null;
+    description: "Null while it is pending",
+    resolve(source, _given, { blocks: loader }) {
+      const { blockNumber } = placed.parse(source);
+      return blockNumber === null ? null : loader.load(blockNumber);
     },
   };
-  const accountTransactions = list(transactions, ({ read }, source, query) =>
-    listAccountTransactions(read.db, addressed.parse(source).address, { ...anyTransaction, ...query }),
-  );
-  const accountTransfers = list(transfers, ({ read }, source, query) =>
-    listAccountTransfers(read.db, addressed.parse(source).address, { direction: "both", ...query }),
-  );
+  const blockRowField: Field = {
+    type: types.of(blockRow),
+    resolve: (source, _given, { blockRows }) => blockRows.load(indexed.parse(source).blockNumber),
+  };
+  const accountTransactions = list({
+    type: transactions,
+    args: {
+      direction: { type: directionType },
+      status: { type: statusType },
+      from: { type: scalars.Date, description: "The first day, in UTC" },
+      to: { type: scalars.Date, description: "The last day, in UTC" },
+    },
+    read({ read: { db } }, { source, given, page }) {
+      const filter = parsed(transactionFilter, given);
+      return listAccountTransactions(db, addressed.parse(source).address, { ...filter, ...page });
+    },
+  });
+  const accountTransfers = list({
+    type: transfers,
+    args: { direction: { type: directionType } },
+    read({ read: { db } }, { source, given, page }) {
+      const filter = parsed(transferFilter, given);
+      return listAccountTransfers(db, addressed.parse(source).address, { ...filter, ...page });
+    },
+  });
 
   const query = new GraphQLObjectType<unknown, GraphqlContext>({
     name: "Query",
     fields: {
-      chain: one(types.of(chainRecord), ({ read }) => read.chain()),
-      latestBlock: one(types.of(blockRecord), ({ read }) => read.latestBlock()),
+      chain: whole("chain", types.of(chainRecord), 1, (read) => read.chain()),
+      latestBlock: whole("latestBlock", types.of(blockRecord), 0, (read) => read.latestBlock()),
       block: {
+        ...calls(1),
         type: types.of(blockRecord),
         args: { number: { type: new GraphQLNonNull(GraphQLInt) } },
-        resolve: (_source, given, context) =>
-          context.blocks.load(parsed(z.object({ number: z.int().min(0) }), given).number),
+        resolve: (_source, given, context) => context.blocks.load(parsed(byNumber, given).number),
       },
       blockByHash: {
+        ...calls(1),
         type: types.of(blockRecord),
         args: { hash: { type: new GraphQLNonNull(scalars.Hash) } },
-        resolve: (_source, given, { read }) =>
-          read.blockByHash(parsed(z.object({ hash: transactionHash }), given).hash),
+        resolve: (_source, given, { read }) => read.blockByHash(parsed(byHash, given).hash),
       },
-      blocks: list(blocks, ({ read }, _source, page) => listBlocks(read.db, page)),
+      blocks: list({ type: blocks, read: ({ read: { db } }, { page }) => listBlocks(db, page) }),
       transaction: {
+        ...calls(2),
         type: types.of(transactionRecord),
         args: { hash: { type: new GraphQLNonNull(scalars.Hash) } },
-        resolve: (_source, given, { read }) =>
-          read.transaction(parsed(z.object({ hash: transactionHash }), given).hash),
+        resolve: (_source, given, { read }) => read.transaction(parsed(byHash, given).hash),
       },
-      transactions: list(transactions, ({ read }, _source, page) => listTransactions(read.db, page)),
+      transactions: list({
+        type: transactions,
+        read: ({ read: { db } }, { page }) => listTransactions(db, page),
+      }),
       account: {
+        ...calls(3),
         type: new GraphQLNonNull(types.of(accountRecord)),
         args: { address: { type: new GraphQLNonNull(scalars.Address) } },
-        resolve: (_source, given, { read }) =>
-          read.account(parsed(z.object({ address: accountAddress }), given).address),
+        resolve: (_source, given, { read }) => read.account(parsed(addressed, given).address),
       },
-      validators: one(types.of(validatorsRecord), ({ read }) => read.validators()),
-      validatorRanking: one(types.of(rankingRecord), ({ read }) => read.ranking()),
-      networkContracts: one(types.of(contractsRecord), ({ read }) => read.networkContracts()),
-      burns: one(types.of(burnsRecord), ({ read }) => read.burns()),
-      burnEvents: list(burnEvents, ({ read }, _source, page) => listBurnEvents(read.db, page)),
+      tokenTransfers: list({
+        type: transfers,
+        args: { address: { type: new GraphQLNonNull(scalars.Address), description: "The token's" } },
+        read: ({ read: { db } }, { given, page }) =>
+          listTokenTransfers(db, parsed(addressed, given).address, page),
+      }),
+      validators: whole("validators", types.of(validatorsRecord), 2, (read) => read.validators()),
+      validator: {
+        ...calls(2),
+        type: types.of(validatorRecord),
+        args: { address: { type: new GraphQLNonNull(scalars.Address) } },
+        resolve: (_source, given, { read }) => read.validator(parsed(addressed, given).address),
+      },
+      validatorRanking: whole("validatorRanking", types.of(rankingRecord), 2, (read) => read.ranking()),
+      networkContracts: whole("networkContracts", types.of(contractsRecord), 5, (read) =>
+        read.networkContracts(),
+      ),
+      burns: whole("burns", types.of(burnsRecord), 2, (read) => read.burns()),
+      burnEvents: list({ type: burnEvents, read: ({ read: { db } }, { page }) => listBurnEvents(db, page) }),
       search: {
+        ...calls(3),
         type: new GraphQLNonNull(types.of(searchRecord)),
         args: { q: { type: new GraphQLNonNull(GraphQLString) } },
-        resolve: (_source, given, { read }) =>
-          search(read, parsed(z.object({ q: z.string().max(100) }), given).q),
+        resolve: (_source, given, { read }) => search(read, parsed(bySearch, given).q),
       },
     },
   });
   return new GraphQLSchema({ query });
 }
 
-const anyTransaction = { direction: "both" } as const;
+const byNumber = z.object({ number: z.int().min(0, "A block's number was expected") });
+const byHash = z.object({ hash: transactionHash });
+const bySearch = z.object({ q: z.string().max(100, "At most 100 characters were expected") });
+const directionType = new GraphQLEnumType({
+  name: "Direction",
+  description: "Received, sent, or both (which is meant where nothing is said)",
+  values: { in: {}, out: {}, both: {} },
+});
+const statusType = new GraphQLEnumType({ name: "Outcome", values: { success: {}, failed: {} } });
+// A null that is given means the same as nothing.
+const transferFilter = z.object({ direction: direction.nullish().transform((value) => value ?? "both") });
+const transactionFilter = transferFilter.extend({
+  status: status.nullish().transform((value) => value ?? undefined),
+  from: day.nullish().transform((value) => value ?? undefined),
+  to: day.nullish().transform((value) => value ?? undefined),
+});
 
-function one(type: GraphQLObjectType, resolve: (context: GraphqlContext) => unknown): Field {
-  return { type: new GraphQLNonNull(type), resolve: (_source, _arguments, context) => resolve(context) };
-}
-
-function list<Row>(
+/** A record that needs no argument. */
+function whole(
+  name: string,
   type: GraphQLObjectType,
-  read: (context: GraphqlContext, source: unknown, query: PageQuery) => Promise<Page<Row> | Refusal>,
+  cost: number,
+  resolve: (read: ReadModel) => unknown,
 ): Field {
   return {
+    ...calls(cost),
     type: new GraphQLNonNull(type),
-    args: pageArguments,
+    resolve: (_source, _given, { read, once }) => once(name, () => resolve(read)),
+  };
+}
+
+function list<Row>({
+  type,
+  args = {},
+  read,
+}: {
+  type: GraphQLObjectType;
+  args?: GraphQLFieldConfigArgumentMap;
+  read: (
+    context: GraphqlContext,
+    asked: { source: unknown; given: unknown; page: PageQuery },
+  ) => Promise<Page<Row> | Refusal>;
+}): Field {
+  return {
+    type: new GraphQLNonNull(type),
+    args: { ...args, ...pageArguments },
     async resolve(source, given, context) {
       const { first, after } = parsed(pageInput, given);
-      const page = await read(context, source, { limit: first, cursor: after ?? undefined });
+      const page = await read(context, { source, given, page: { limit: first, cursor: after } });
       if (isRefusal(page)) throw new GraphQLError(page.errors?.[0]?.message ?? page.detail);
       return connectionOf(page, { after });
     },

@@ -1,29 +1,21 @@
-import type { FastifyInstance } from "fastify";
-import {
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  parse,
-  specifiedRules,
-  validate,
-} from "graphql";
-import { createHandler } from "graphql-http";
-import { LRUCache } from "lru-cache";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GraphQLError, type GraphQLSchema } from "graphql";
+import { createHandler, type Handler } from "graphql-http";
 import type { Logger } from "pino";
-import { isRefusal } from "../../lib/http-service/refusal.ts";
+import { errorTable } from "../../lib/errors.ts";
+import type { BodyReader } from "../../lib/http-service/body-reader.ts";
+import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { sendProblem } from "../../lib/http-service/send-problem.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import type { Charge } from "../rest/charge.ts";
-import { costLimits, costOf, limitCost } from "./limit-cost.ts";
-import { createContext, type GraphqlContext } from "./schema.ts";
+import { createDocumentCheck } from "./check-document.ts";
+import { createContext, type GraphqlContext } from "./context.ts";
 
-/** A document that was parsed and found valid, or what is wrong with it. */
-type Checked = { document: DocumentNode; errors: readonly GraphQLError[] };
-
-const documentsMax = 500;
-/** Points of the limit: one, and one more for so much of a query's cost. */
+/** Points of the limit: one for a request, and one more for so much of its query's cost. */
 const costPerPoint = 500;
-const unavailable = "The chain or its index cannot be asked at the moment";
+
+/** Charges what a query costs beyond the request's own point; whether the client has that much left. */
+type Bill = { pay(points: number): Promise<boolean> };
 
 /**
  * GraphQL over HTTP (its working draft, which graphql-http follows): POST with JSON, GET with a query. Documents that
@@ -35,92 +27,112 @@ export function serveGraphql(
     schema,
     read,
     charge,
-    isExpected,
+    bodies,
+    explain,
     logger,
   }: {
     schema: GraphQLSchema;
     read: ReadModel;
     charge: Charge;
-    /** Whether an error tells of a chain or database that is away. */
-    isExpected: (error: unknown) => boolean;
+    bodies: Pick<BodyReader, "refuseCoding">;
+    /** What a client is told of a chain or database that is away. */
+    explain: (error: unknown) => Refusal | undefined;
     logger: Pick<Logger, "error">;
   },
 ): void {
-  const checked = new LRUCache<string, Checked>({ max: documentsMax });
+  const handle = createGraphqlHandler({ schema, read, explain, logger });
 
-  /** The limit first: the other rules' work grows with what it refuses. */
-  function errorsIn(document: DocumentNode): readonly GraphQLError[] {
-    const tooCostly = validate(schema, document, [limitCost]);
-    return tooCostly.length > 0 ? tooCostly : validate(schema, document, specifiedRules);
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const refuse = (refused: Refusal) => sendProblem({ request, reply, refused });
+    const encoded = bodies.refuseCoding(request);
+    if (encoded !== undefined) return refuse(encoded);
+    // Before the query is looked at: what a client over its limit sends costs nobody anything.
+    const charged = await charge({ request, reply, cost: 1 });
+    if (isRefusal(charged)) return refuse(charged);
+    const bill: Bill & { refused?: Refusal } = {
+      async pay(points) {
+        const rest = await charge({ request, reply, cost: points });
+        if (isRefusal(rest)) bill.refused = rest;
+        return !isRefusal(rest);
+      },
+    };
+    const [body, { status, headers = {} }] = await handle({
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      body: typeof request.body === "string" ? request.body : null,
+      raw: undefined,
+      context: bill,
+    });
+    if (bill.refused !== undefined) return refuse(bill.refused);
+    if (body === null) return refuse(status === 406 ? notAcceptable : wrongType);
+    if (request.method === "GET") cacheFor(reply, { status, body });
+    return reply.code(status).headers(headers).send(body);
   }
 
-  function check(text: string): Checked {
-    const known = checked.get(text);
-    if (known !== undefined) return known;
-    const document = parse(text, { maxTokens: costLimits.tokensMax });
-    const found = { document, errors: errorsIn(document) };
-    checked.set(text, found);
-    return found;
-  }
+  app.route({ method: ["GET", "POST"], url: "/graphql", exposeHeadRoute: false, handler: answer });
+}
 
-  const handle = createHandler<unknown, unknown, GraphqlContext>({
+const wrongType = refusal("unsupported_media_type", "A query is sent as application/json in UTF-8");
+const notAcceptable = refusal(
+  "not_acceptable",
+  "Answers are application/json or application/graphql-response+json, which the request's Accept leaves out",
+);
+
+/** A query by GET is kept by caches as long as REST's answers for the newest block, unless something failed in it. */
+function cacheFor(reply: FastifyReply, { status, body }: { status: number; body: string }): void {
+  reply.header("Vary", "Origin, Accept");
+  if (status !== 200 || body.startsWith('{"errors"')) return;
+  reply.header("Cache-Control", "public, max-age=1, stale-while-revalidate=2");
+}
+
+function createGraphqlHandler({
+  schema,
+  read,
+  explain,
+  logger,
+}: {
+  schema: GraphQLSchema;
+  read: ReadModel;
+  explain: (error: unknown) => Refusal | undefined;
+  logger: Pick<Logger, "error">;
+}): Handler<undefined, Bill> {
+  const check = createDocumentCheck(schema);
+
+  return createHandler<undefined, Bill, GraphqlContext>({
     schema,
-    context: () => createContext(read),
-    parse: (source) => check(typeof source === "string" ? source : source.body).document,
-    validate: (_schema, document) => errorsOf(checked, document) ?? errorsIn(document),
+    async onSubscribe({ context: bill }, { query, operationName, variables }) {
+      const checked = check(query);
+      if ("errors" in checked) return checked.errors;
+      const points = Math.floor(checked.cost / costPerPoint);
+      if (points > 0 && !(await bill.pay(points))) return notPaid;
+      return {
+        schema,
+        document: checked.document,
+        operationName: operationName ?? null,
+        variableValues: variables ?? null,
+        contextValue: createContext(read),
+      };
+    },
     formatError(error) {
-      const original = error instanceof GraphQLError ? error.originalError : error;
-      // A resolver's own words for a client have no original error behind them.
-      if (original === undefined || original === null || original instanceof GraphQLError) return error;
-      if (!isExpected(original)) logger.error({ err: original }, "a GraphQL field failed");
-      const message = isExpected(original) ? unavailable : "Something went wrong on our side";
-      return new GraphQLError(message, error instanceof GraphQLError ? { path: error.path } : {});
-    },
-  });
-
-  app.route({
-    method: ["GET", "POST"],
-    url: "/graphql",
-    exposeHeadRoute: false,
-    async handler(request, reply) {
-      const charged = await charge({ request, reply, cost: pointsOf(request.body, check) });
-      if (isRefusal(charged)) return sendProblem({ request, reply, refused: charged });
-      const [body, { status, statusText, headers = {} }] = await handle({
-        method: request.method,
-        url: request.url,
-        headers: request.headers,
-        body: typeof request.body === "string" ? request.body : null,
-        raw: undefined,
-        context: undefined,
+      // What graphql-http finds wrong with a request is no error of GraphQL, and is the client's.
+      if (!(error instanceof GraphQLError)) return new GraphQLError(error.message);
+      const { originalError: original, path } = error;
+      // Neither are those of validation, nor a resolver's own words for a client.
+      if (original === undefined || original instanceof GraphQLError) return error;
+      const refused = explain(original) ?? internal;
+      if (refused === internal) logger.error({ err: original, path }, "a GraphQL field failed");
+      return new GraphQLError(refused.detail, {
+        ...(path === undefined ? {} : { path }),
+        extensions: { code: errorTable[refused.refused].code },
       });
-      reply.raw.statusMessage = statusText;
-      return reply
-        .code(status)
-        .headers(headers)
-        .send(body ?? "");
     },
   });
 }
 
-function errorsOf(
-  checked: LRUCache<string, Checked>,
-  document: DocumentNode,
-): readonly GraphQLError[] | undefined {
-  const text = document.loc?.source.body;
-  const found = text === undefined ? undefined : checked.peek(text);
-  return found?.document === document ? found.errors : undefined;
-}
-
-/** What a request costs of the limit; one that cannot be read costs the least. */
-function pointsOf(body: unknown, check: (text: string) => Checked): number {
-  if (typeof body !== "string") return 1;
-  try {
-    const json: unknown = JSON.parse(body);
-    const query = typeof json === "object" && json !== null && "query" in json ? json.query : undefined;
-    if (typeof query !== "string") return 1;
-    const { document, errors } = check(query);
-    return errors.length > 0 ? 1 : 1 + Math.floor(costOf(document) / costPerPoint);
-  } catch {
-    return 1;
-  }
-}
+/** The request is answered with a problem document in its place. */
+const notPaid: [null, { status: number; statusText: string }] = [
+  null,
+  { status: 429, statusText: "Too Many Requests" },
+];
+const internal = refusal("internal_error", "Something went wrong on our side");

@@ -33,7 +33,7 @@ export function createTypes<Context>({
   extraFields: ExtraFields<Context>;
   renamedFields: RenamedFields;
 }) {
-  const objects = new Map<string, GraphQLObjectType<unknown, Context>>();
+  const objects = new Map<string, { schema: z.ZodObject; type: GraphQLObjectType<unknown, Context> }>();
   const enums = new Map<string, GraphQLEnumType>();
 
   function outputOf(schema: z.core.$ZodType, place: string): GraphQLOutputType {
@@ -56,19 +56,21 @@ export function createTypes<Context>({
       if (!schema.isInt) return GraphQLFloat;
       return place.endsWith("TimestampUnix") ? scalars.UnixTime : GraphQLInt;
     }
-    return scalars.JSON;
+    if (schema instanceof z.ZodLazy) return scalars.JSON;
+    throw new Error(`${place} is of a kind that has no type in GraphQL`);
   }
 
   function objectOf(schema: z.ZodObject, name: string): GraphQLObjectType<unknown, Context> {
     const known = objects.get(name);
-    if (known !== undefined) return known;
+    if (known?.schema === schema) return known.type;
+    if (known !== undefined) throw new Error(`two records would be called ${name}`);
     const { description } = z.globalRegistry.get(schema) ?? {};
     const type = new GraphQLObjectType<unknown, Context>({
       name,
       ...(description === undefined ? {} : { description }),
       fields: () => ({ ...ownFields(schema, name), ...extraFields[name]?.() }),
     });
-    objects.set(name, type);
+    objects.set(name, { schema, type });
     return type;
   }
 

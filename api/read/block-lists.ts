@@ -23,6 +23,20 @@ export function listBlocks(db: Queryable, query: PageQuery) {
   });
 }
 
+/** Blocks by their numbers, with one query; undefined where the index has none. In the order of `numbers`. */
+export async function readBlockRows(
+  db: Queryable,
+  numbers: readonly number[],
+): Promise<(BlockRow | undefined)[]> {
+  const { rows } = await db.query({
+    name: "blocks-by-number",
+    text: `select ${columns} from chain.block where number = any($1::bigint[])`,
+    values: [numbers],
+  });
+  const byNumber = new Map(rows.map(blockRowOf).map((block) => [block.number, block]));
+  return numbers.map((number) => byNumber.get(number));
+}
+
 function blockRowOf(row: Row): BlockRow {
   const number = readInteger(row, "number");
   return {

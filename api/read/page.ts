@@ -4,7 +4,13 @@ import { onlyRow, type Row, readBytes, readInteger, readNullable } from "../../l
 import { aboveAll, type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
 
 /** One page of a list, newest first. */
-export type Page<Record> = { data: Record[]; nextCursor: string | null; indexedBlock: number | null };
+export type Page<Record> = {
+  data: Record[];
+  /** Where each row ends: for GraphQL's edges, while REST tells of the last one alone. */
+  cursors: string[];
+  nextCursor: string | null;
+  indexedBlock: number | null;
+};
 
 export type PageQuery = { limit: number; cursor?: string | undefined };
 
@@ -30,20 +36,42 @@ export async function readIndexState(db: Queryable): Promise<IndexState> {
  * Reads one row more than a page has, to know whether there is another page. Rows below the cursor only, so that what
  * is inserted above it moves nothing: joined pages are the list as it was when its first page was read.
  */
-export async function readPage<Record>({
-  db,
-  query: { limit, cursor },
-  statement,
-  toRecord,
-  placeOf,
-}: {
+export async function readPage<Record>(list: List<Record>): Promise<Page<Record> | Refusal> {
+  const read = await readRows(list);
+  return "refused" in read ? read : pageOf(list, { rows: read.rows, state: read.state });
+}
+
+/**
+ * The same page of several lists, with one query for all: `parents` in their order, each with the rows that `parentOf`
+ * says are its own. `count` is then meant for each list.
+ */
+export async function readPages<Record>({
+  parents,
+  parentOf,
+  ...list
+}: List<Record> & { parents: readonly number[]; parentOf: (row: Row) => number }): Promise<
+  Page<Record>[] | Refusal
+> {
+  const read = await readRows(list);
+  if ("refused" in read) return read;
+  const byParent = Map.groupBy(read.rows, parentOf);
+  return parents.map((parent) => pageOf(list, { rows: byParent.get(parent) ?? [], state: read.state }));
+}
+
+type List<Record> = {
   db: Queryable;
   query: PageQuery;
   /** Rows strictly below `before` in the list's order, at most `count`. */
   statement: (input: { before: Cursor; count: number }) => Statement;
   toRecord: (row: Row) => Record;
   placeOf: (row: Row) => Omit<Cursor, "epoch">;
-}): Promise<Page<Record> | Refusal> {
+};
+
+async function readRows({
+  db,
+  query: { limit, cursor },
+  statement,
+}: Pick<List<unknown>, "db" | "query" | "statement">): Promise<{ rows: Row[]; state: IndexState } | Refusal> {
   const state = await readIndexState(db);
   const before = cursor === undefined ? { ...aboveAll, epoch: state.epoch } : decodeCursor(cursor);
   if (before === undefined) return wrongCursor("The cursor is not one of this API's");
@@ -51,12 +79,20 @@ export async function readPage<Record>({
     return wrongCursor("The cursor belongs to a chain that is gone: begin with the first page");
   }
   const { rows } = await db.query(statement({ before, count: limit + 1 }));
+  return { rows, state };
+}
+
+function pageOf<Record>(
+  { query: { limit }, toRecord, placeOf }: Pick<List<Record>, "query" | "toRecord" | "placeOf">,
+  { rows, state: { epoch, indexedBlock } }: { rows: Row[]; state: IndexState },
+): Page<Record> {
   const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const cursors = page.map((row) => encodeCursor({ epoch, ...placeOf(row) }));
   return {
     data: page.map(toRecord),
-    nextCursor: last === undefined ? null : encodeCursor({ epoch: state.epoch, ...placeOf(last) }),
-    indexedBlock: state.indexedBlock,
+    cursors,
+    nextCursor: rows.length > limit ? (cursors.at(-1) ?? null) : null,
+    indexedBlock,
   };
 }
 

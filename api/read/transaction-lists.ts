@@ -11,7 +11,7 @@ import {
 import type { TransactionRow } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
 import type { Cursor } from "./cursor.ts";
-import { type PageQuery, readPage } from "./page.ts";
+import { type PageQuery, readPage, readPages } from "./page.ts";
 
 export type Direction = "in" | "out" | "both";
 
@@ -45,6 +45,25 @@ export function listBlockTransactions(db: Queryable, block: number, query: PageQ
       where t.block = $1 and (t.block, t.index) < ($2, $3) ${newestFirst} limit $4`,
     values: [block, before.block, before.index, count],
   }));
+}
+
+/** The same page of several blocks' transactions, with one query; in the order of `blocks`. */
+export function listTransactionsOfBlocks(db: Queryable, blocks: readonly number[], query: PageQuery) {
+  return readPages({
+    db,
+    query,
+    parents: blocks,
+    parentOf: (row) => readInteger(row, "block"),
+    statement: ({ before, count }) => ({
+      name: "transactions-of-blocks",
+      text: `select ${columns} from unnest($1::bigint[]) p (block)
+        cross join lateral (select * from chain.tx t
+          where t.block = p.block and (t.block, t.index) < ($2, $3) ${newestFirst} limit $4) t
+        join chain.block b on b.number = t.block ${newestFirst}`,
+      values: [blocks, before.block, before.index, count],
+    }),
+    ...asTransactions,
+  });
 }
 
 /**
@@ -123,14 +142,13 @@ function readTransactions(
   query: PageQuery,
   statement: (input: { before: Cursor; count: number }) => Statement,
 ) {
-  return readPage({
-    db,
-    query,
-    statement,
-    toRecord: transactionRowOf,
-    placeOf: (row) => ({ block: readInteger(row, "block"), index: readInteger(row, "index"), item: 0 }),
-  });
+  return readPage({ db, query, statement, ...asTransactions });
 }
+
+const asTransactions = {
+  toRecord: transactionRowOf,
+  placeOf: (row: Row) => ({ block: readInteger(row, "block"), index: readInteger(row, "index"), item: 0 }),
+};
 
 function transactionRowOf(row: Row): TransactionRow {
   const recipient = readNullable(readHex, row, "recipient");

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ErrorCondition } from "../../lib/errors.ts";
 import type { FieldError } from "../../lib/http-service/problem.ts";
 import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import type { Page } from "../read/page.ts";
 import type { ReadModel } from "../read/read-model.ts";
 
 /**
@@ -33,8 +34,10 @@ export type RouteTag =
   | "Description";
 
 /** A page of a list, or why there is none. It is true for the newest block only. */
-export function pageAnswer(page: object | Refusal): RouteAnswer {
-  return isRefusal(page) ? page : { record: page, cache: "head" };
+export function pageAnswer(page: Page<unknown> | Refusal): RouteAnswer {
+  if (isRefusal(page)) return page;
+  const { data, nextCursor, indexedBlock } = page;
+  return { record: { data, nextCursor, indexedBlock }, cache: "head" };
 }
 
 type Shape = z.ZodObject;

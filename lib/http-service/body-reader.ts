@@ -32,6 +32,10 @@ export function createBodyReader({ what, types }: { what: string; types: readonl
       }
     },
 
+    /** Why a body in a coding is not read, by a route that reads its body itself. */
+    refuseCoding: ({ headers }: FastifyRequest): Refusal | undefined =>
+      isEncoded(headers["content-encoding"]) ? encoded : undefined,
+
     read({ body, headers }: FastifyRequest): { body: unknown } | Refusal {
       if (isEncoded(headers["content-encoding"])) return encoded;
       // There was no body of a type that is read.
