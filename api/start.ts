@@ -28,7 +28,7 @@ import { createLiveFeed } from "./live/live-feed.ts";
 import { serveLive } from "./live/serve-live.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
 import { readHealth } from "./read/health.ts";
-import { createReadModel } from "./read/read-model.ts";
+import { consensusOf, createReadModel } from "./read/read-model.ts";
 import { createAnswerCache } from "./rest/answer-cache.ts";
 import { createCharge } from "./rest/charge.ts";
 import { allowOrigins } from "./rest/cross-origin.ts";
@@ -144,6 +144,7 @@ async function createParts({
   });
   const feed = createLiveFeed(config.live);
   let isDevelopmentChain = true;
+  let highest = -1;
   const cache = createAnswerCache({
     bytesMax: config.cacheBytesMax,
     canBeImmutable: () => !isDevelopmentChain,
@@ -153,14 +154,23 @@ async function createParts({
     heads,
     logger,
     onBlock(block) {
-      cache.headMoved();
+      isDevelopmentChain = consensusOf(block).kind === "dev";
+      // A head that is not higher than the one before is another chain's.
+      if (block.number <= highest) cache.chainChanged();
+      else cache.headMoved();
+      highest = block.number;
       feed.announce(follower.standing().epoch ?? 0, blockRecordOf(block));
-      void read.consensus().then(({ kind }) => {
-        isDevelopmentChain = kind === "dev";
-      });
     },
   });
-  const read = createReadModel({ reader, newest, db: pool, contracts, ...config, now });
+  const read = createReadModel({
+    reader,
+    // A chain that is away has no newest block: what it was is not told as if it still were.
+    newest: { block: () => (heads.isAnswering() ? newest.block() : undefined) },
+    db: pool,
+    contracts,
+    ...config,
+    now,
+  });
   let epoch: number | undefined;
   follower.onIndexed((end) => {
     if (epoch !== undefined && end.epoch !== epoch) cache.chainChanged();

@@ -1,5 +1,6 @@
 import { getAddress } from "ethers";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
+import { unsealedSize } from "../../lib/ibft/unsealed-size.ts";
 import type { BlockRecord } from "../records/block.ts";
 import { timesOf } from "../records/values.ts";
 import type { RpcBlock } from "./rpc-records.ts";
@@ -16,7 +17,7 @@ export function blockRecordOf(block: RpcBlock): BlockRecord {
     gasUsed: block.gasUsed.toString(),
     gasLimit: block.gasLimit.toString(),
     baseFeePerGas: block.baseFeePerGas?.toString() ?? null,
-    size: block.size,
+    size: unsealedSize(block),
     transactionCount: block.transactions.length,
     transactions: block.transactions,
     transactionsRoot: block.transactionsRoot,

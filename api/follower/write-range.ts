@@ -1,3 +1,4 @@
+import { unsealedSize } from "../../lib/ibft/unsealed-size.ts";
 import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { transaction } from "../../lib/postgres/transaction.ts";
@@ -92,7 +93,7 @@ async function insertBlocks(client: Queryable, { blocks: all, consensus, transfe
       numberArray(blocks.map(({ gasLimit }) => gasLimit)),
       numberArray(blocks.map(({ transactions }) => transactions.length)),
       numberArray(blocks.map(({ number }) => transferCounts.get(number) ?? 0)),
-      numberArray(blocks.map(({ size }) => size)),
+      numberArray(blocks.map(unsealedSize)),
     ],
   });
 }

@@ -10,7 +10,7 @@ import { type PageQuery, readIndexState, readPage } from "./page.ts";
 export const burnPolicy = { burnBps: 3000, treasuryBps: 7000 } as const;
 const daysShown = 30;
 
-/** What was burned: all seven sources, also those without a payment, and the last 30 days. */
+/** What was burned: all seven sources and the last 30 days (UTC), also those without a payment. */
 export async function readBurns(db: Queryable): Promise<BurnsRecord> {
   const [{ rows: sums }, { rows: lasts }, { rows: days }, state] = await Promise.all([
     db.query({
@@ -20,12 +20,15 @@ export async function readBurns(db: Queryable): Promise<BurnsRecord> {
     }),
     db.query({
       name: "burn-lasts",
-      text: "select source, max(block) as block from chain.burn group by source",
+      text: `select source, (select max(block) from chain.burn where burn.source = known.source) as block
+        from unnest($1::text[]) as known (source)`,
+      values: [burnSources],
     }),
     db.query({
       name: "burn-days",
-      text: `select day, sum(burned)::text as burned from chain.burn_total
-        where day > (current_date at time zone 'utc')::date - $1::int group by day order by day`,
+      text: `select (current_date - days.ago) as day, coalesce(sum(burned), 0)::text as burned
+        from generate_series(0, $1::int - 1) as days (ago) left join chain.burn_total on day = current_date - days.ago
+        group by days.ago order by days.ago desc`,
       values: [daysShown],
     }),
     readIndexState(db),

@@ -2,6 +2,7 @@ import { getAddress } from "ethers";
 import { readBlockHeader, sealersOf } from "../../lib/ibft/block-header.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { missedTurns, quorumOf } from "../../lib/ibft/quorum.ts";
+import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex } from "../../lib/postgres/row.ts";
 import type { BlockWithHeader } from "../chain/rpc-records.ts";
@@ -16,11 +17,12 @@ export async function readConsensus(db: Queryable, block: BlockWithHeader): Prom
   if (!("extraData" in decoded) || block.number === 0) {
     const validators =
       "extraData" in decoded ? decoded.extraData.validators.map((one) => getAddress(one)) : [];
+    // Nobody seals a development chain, nor a genesis block.
     return {
       blockNumber: block.number,
       round: null,
       sealedBy: [],
-      notSealed: validators,
+      notSealed: [],
       missedTurns: [],
       validators,
       quorum: validators.length === 0 ? 0 : quorumOf(validators.length),
@@ -53,8 +55,9 @@ async function collectedSealers(db: Queryable, number: number): Promise<string[]
       values: [number],
     });
     return rows.map((row) => readHex(row, "validator"));
-  } catch {
+  } catch (error) {
     // Without the index the header's own seals have to do.
-    return [];
+    if (isPostgresFailure(error)) return [];
+    throw error;
   }
 }

@@ -20,10 +20,3 @@ export function decodeCursor(text: string): Cursor | undefined {
 
 /** What the columns hold; PostgreSQL refuses more with an error. */
 const columnMax = { int2: 2 ** 15 - 1, int4: 2 ** 31 - 1 } as const;
-
-/** Above every row. */
-export const aboveAll: Omit<Cursor, "epoch"> = {
-  block: 9_999_999_999,
-  index: columnMax.int4,
-  item: columnMax.int2,
-};

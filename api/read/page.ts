@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import { onlyRow, type Row, readBytes, readInteger, readNullable } from "../../lib/postgres/row.ts";
-import { aboveAll, type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
+import { type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
 
 /** One page of a list, newest first. */
 export type Page<Record> = {
@@ -73,7 +73,7 @@ async function readRows({
   statement,
 }: Pick<List<unknown>, "db" | "query" | "statement">): Promise<{ rows: Row[]; state: IndexState } | Refusal> {
   const state = await readIndexState(db);
-  const before = cursor === undefined ? { ...aboveAll, epoch: state.epoch } : decodeCursor(cursor);
+  const before = cursor === undefined ? firstOf(state) : decodeCursor(cursor);
   if (before === undefined) return wrongCursor("The cursor is not one of this API's");
   if (before.epoch !== state.epoch) {
     return wrongCursor("The cursor belongs to a chain that is gone: begin with the first page");
@@ -94,6 +94,11 @@ function pageOf<Record>(
     nextCursor: rows.length > limit ? (cursors.at(-1) ?? null) : null,
     indexedBlock,
   };
+}
+
+/** Just above the last block that the page says it has: one that comes between the two statements is on no page of it. */
+function firstOf({ epoch, indexedBlock }: IndexState): Cursor {
+  return { epoch, block: (indexedBlock ?? -1) + 1, index: 0, item: 0 };
 }
 
 function wrongCursor(message: string): Refusal {

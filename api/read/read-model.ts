@@ -3,6 +3,7 @@ import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { quorumOf } from "../../lib/ibft/quorum.ts";
 import { network } from "../../lib/network.ts";
+import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { blockRecordOf } from "../chain/block-record.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
@@ -23,8 +24,8 @@ import { timesOf } from "../records/values.ts";
 import { readAccountFacts } from "./account-facts.ts";
 import { readBurns } from "./burns.ts";
 import { readConsensus } from "./consensus.ts";
-import { readIndexState } from "./page.ts";
-import { readTransaction } from "./read-transaction.ts";
+import { type IndexState, readIndexState } from "./page.ts";
+import { createKnownReverts, readTransaction } from "./read-transaction.ts";
 import { readBlockTimes } from "./statistics.ts";
 import { countValidators, rankValidators } from "./validator-counts.ts";
 
@@ -33,6 +34,7 @@ export type ReadModel = ReturnType<typeof createReadModel>;
 /** Who seals a chain, as its newest block says. */
 type Consensus = { kind: ChainRecord["consensus"]; validators: readonly string[]; quorum: number };
 
+const noFacts = { createdBy: null, firstSeenBlock: null };
 const averageOverBlocks = 100;
 const developmentNote = "This is a development chain: nobody validates it, so there is nothing to rank";
 
@@ -62,7 +64,9 @@ export function createReadModel({
   now?: () => number;
 }) {
   const nameOf = (address: string): string | null => names[address] ?? contracts.nameOf(address);
+  const reverts = createKnownReverts();
   let genesis: string | undefined;
+  let lastIndex: Pick<IndexState, "epoch" | "indexedBlock"> = { epoch: 0, indexedBlock: null };
 
   async function latest(): Promise<BlockWithHeader> {
     const known = newest.block();
@@ -84,9 +88,16 @@ export function createReadModel({
     return genesis ?? (await latest()).hash;
   }
 
+  /** Where the index ended when it last said so: while it is away, the chain's epoch does not go back to 0. */
+  async function indexState(): Promise<Pick<IndexState, "epoch" | "indexedBlock">> {
+    lastIndex = await whileAway(readIndexState(db), lastIndex);
+    return lastIndex;
+  }
+
   return {
     db,
     contracts,
+    names,
     nameOf,
     latest,
     consensus,
@@ -97,7 +108,7 @@ export function createReadModel({
       const [hash, gasPrice, index, times] = await Promise.all([
         genesisHash(),
         reader.gasPrice(),
-        indexState(db),
+        indexState(),
         averageBlockTime(db),
       ]);
       return {
@@ -141,7 +152,7 @@ export function createReadModel({
     },
 
     transaction: (hash: string): Promise<TransactionRecord | undefined> =>
-      readTransaction({ reader, db, contracts, hash }),
+      readTransaction({ reader, db, contracts, reverts, hash }),
 
     async transactionLogs(hash: string): Promise<LogRecord[] | undefined> {
       const found = await reader.transaction(hash);
@@ -154,7 +165,7 @@ export function createReadModel({
       const { number } = await latest();
       const [{ balance, nonce, code }, facts] = await Promise.all([
         reader.account(address, number),
-        readAccountFacts(db, address).catch(() => ({ createdBy: null, firstSeenBlock: null })),
+        whileAway(readAccountFacts(db, address), noFacts),
       ]);
       const codeBytes = (code.length - 2) / 2;
       return {
@@ -202,7 +213,7 @@ export function createReadModel({
         contracts.all.map(async ({ name, address, deployedAtBlock }) => {
           const [{ code }, facts] = await Promise.all([
             reader.account(address, number),
-            readAccountFacts(db, address).catch(() => ({ createdBy: null, firstSeenBlock: null })),
+            whileAway(readAccountFacts(db, address), noFacts),
           ]);
           return {
             name,
@@ -222,20 +233,25 @@ export function createReadModel({
 }
 
 /** Who seals a block's chain: what its `extraData` says, or nobody on a development chain. */
-function consensusOf(block: BlockWithHeader): Consensus {
+export function consensusOf(block: Pick<BlockWithHeader, "extraData">): Consensus {
   const decoded = decodeExtraData(block.extraData);
   if (!("extraData" in decoded)) return { kind: "dev", validators: [], quorum: 0 };
   const validators = decoded.extraData.validators.map((address) => getAddress(address));
   return { kind: decoded.extraData.consensus, validators, quorum: quorumOf(validators.length) };
 }
 
-/** The index may be away: what the chain says goes on. */
-async function indexState(db: Queryable): Promise<{ epoch: number; indexedBlock: number | null }> {
-  return readIndexState(db).catch(() => ({ epoch: 0, indexedBlock: null }));
+/** What the chain says goes on while the index is away. */
+async function whileAway<Found>(reading: Promise<Found>, instead: Found): Promise<Found> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isPostgresFailure(error)) return instead;
+    throw error;
+  }
 }
 
 async function averageBlockTime(db: Queryable): Promise<number | null> {
-  const { data } = await readBlockTimes(db, averageOverBlocks).catch(() => ({ data: [] }));
+  const { data } = await whileAway(readBlockTimes(db, averageOverBlocks), { data: [], indexedBlock: null });
   if (data.length === 0) return null;
   return data.reduce((sum, { seconds }) => sum + seconds, 0) / data.length;
 }

@@ -1,5 +1,7 @@
 import { getAddress } from "ethers";
+import { LRUCache } from "lru-cache";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
+import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
@@ -10,16 +12,31 @@ import { transactionRecordOf } from "../chain/transaction-record.ts";
 import type { TransactionRecord, TransferRecord } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
 
+/** Why transactions failed, by block and hash. */
+export type KnownReverts = LRUCache<string, NonNullable<TransactionRecord["revert"]>>;
+const revertBytesMax = 8_388_608;
+const bytesBeside = 500;
+
+/** Keeps what was found while a validator still had the state that it takes. */
+export function createKnownReverts(): KnownReverts {
+  return new LRUCache({
+    maxSize: revertBytesMax,
+    sizeCalculation: (revert) => JSON.stringify(revert).length + bytesBeside,
+  });
+}
+
 /** A transaction from the chain, with what its receipt says; undefined where the chain does not know it. */
 export async function readTransaction({
   reader,
   db,
   contracts,
+  reverts,
   hash,
 }: {
   reader: ChainReader;
   db: Queryable;
   contracts: KnownContracts;
+  reverts: KnownReverts;
   hash: string;
 }): Promise<TransactionRecord | undefined> {
   const found = await reader.transaction(hash);
@@ -37,11 +54,25 @@ export async function readTransaction({
   }
   const [block, revert] = await Promise.all([
     reader.block(receipt.blockNumber),
-    receipt.status === 1 ? null : whyReverted({ reader, contracts, transaction, receipt }),
+    receipt.status === 1 ? null : knownRevert({ reverts, reader, contracts, transaction, receipt }),
   ]);
-  const unixSeconds = block?.timestamp ?? 0;
+  // A receipt's block is there, unless the validator that was asked for it is behind.
+  if (block === undefined) throw new ChainUnavailableError("the block of a receipt is not there yet");
+  const unixSeconds = block.timestamp;
   const tokenTransfers = await transfersOf({ db, receipt, unixSeconds });
   return transactionRecordOf({ transaction, receipt, unixSeconds, tokenTransfers, revert, contracts });
+}
+
+async function knownRevert({
+  reverts,
+  ...asked
+}: { reverts: KnownReverts } & Parameters<typeof whyReverted>[0]): Promise<TransactionRecord["revert"]> {
+  const key = `${asked.receipt.blockHash} ${asked.transaction.hash}`;
+  const known = reverts.get(key);
+  if (known !== undefined) return known;
+  const found = await whyReverted(asked);
+  if (found !== null) reverts.set(key, found);
+  return found;
 }
 
 /**
@@ -119,7 +150,8 @@ async function tokenFacts(
         },
       ]),
     );
-  } catch {
+  } catch (error) {
+    if (!isPostgresFailure(error)) throw error;
     return new Map();
   }
 }

@@ -24,8 +24,8 @@ async function find(read: ReadModel, text: string): Promise<Found[]> {
 }
 
 async function findHash(read: ReadModel, hash: string): Promise<Found[]> {
-  const [transaction, block] = await Promise.all([read.transaction(hash), read.blockByHash(hash)]);
-  if (transaction !== undefined) {
+  const [logs, block] = await Promise.all([read.transactionLogs(hash), read.blockByHash(hash)]);
+  if (logs !== undefined) {
     return [
       { kind: "transaction", id: hash, title: `Transaction ${hash}`, url: `/api/v1/transactions/${hash}` },
     ];
@@ -46,9 +46,11 @@ async function accountResult(read: ReadModel, address: string): Promise<Found> {
 
 async function findName(read: ReadModel, prefix: string): Promise<Found[]> {
   const { validators } = await read.consensus();
+  const others = Object.entries(read.names).filter(([address]) => !validators.includes(address));
   const named = [
     ...read.contracts.all.map(({ name, address }) => ({ kind: "contract" as const, name, address })),
     ...validators.map((address) => ({ kind: "validator" as const, name: read.nameOf(address), address })),
+    ...others.map(([address, name]) => ({ kind: "account" as const, name, address })),
   ];
   return named.flatMap(({ kind, name, address }) =>
     name?.toLowerCase().startsWith(prefix)

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { address, amount, bytes, hash, integer, times } from "./values.ts";
 
+const size = integer.meta({ description: "Bytes, without commit seals and round" });
+
 /**
- * A block. Commit seals and the round are not here: neither is part of the block's hash, validators keep different
- * ones, and this record never changes.
+ * A block. Commit seals and the round are not here, nor counted in its size: neither is part of the block's hash,
+ * validators keep different ones, and this record never changes.
  */
 export const blockRecord = z
   .strictObject({
@@ -15,7 +17,7 @@ export const blockRecord = z
     gasUsed: amount,
     gasLimit: amount,
     baseFeePerGas: amount.nullable(),
-    size: integer,
+    size,
     transactionCount: integer,
     transactions: z.array(hash),
     transactionsRoot: hash,
@@ -35,7 +37,7 @@ export const blockRow = z
     proposer: address.nullable(),
     gasUsed: amount,
     gasLimit: amount,
-    size: integer,
+    size,
     transactionCount: integer,
     transferCount: integer,
   })

@@ -28,6 +28,14 @@ const jsonType = "application/json; charset=utf-8";
 /** Beside its body an answer holds its URL, tag and place in the list. */
 const bytesBeside = 500;
 
+/** Names and decoding of a mined transaction may grow: it is made anew as often as clients are told to ask again. */
+export const minedForMs = 60_000;
+/**
+ * What is true for the newest block is made anew also while no block comes: that the chain is stalled shows by the clock,
+ * and so does a chain that is away.
+ */
+const ofHeadForMs = 5000;
+
 /**
  * Finished answers by URL, bounded by bytes. Those that are true for one head are made once for everybody who asks while
  * it is the newest; those of the chain's past stay until others push them out. Equal questions that come while an
@@ -36,28 +44,34 @@ const bytesBeside = 500;
 export function createAnswerCache({
   bytesMax,
   canBeImmutable,
+  headForMs = ofHeadForMs,
 }: {
+  /** Of which half is for the past, and half for the head. */
   bytesMax: number;
   /** False on a development chain, where a number can come again with another block. */
   canBeImmutable: () => boolean;
+  headForMs?: number;
 }): AnswerCache {
   const byBytes = {
-    maxSize: bytesMax,
+    maxSize: Math.max(1, Math.floor(bytesMax / 2)),
     sizeCalculation: ({ body }: FinishedAnswer, url: string) => body.length + url.length + bytesBeside,
   };
   const past = new LRUCache<string, FinishedAnswer>(byBytes);
-  const ofHead = new LRUCache<string, FinishedAnswer>(byBytes);
+  const ofHead = new LRUCache<string, FinishedAnswer>({ ...byBytes, ttl: headForMs });
   const making = new Map<string, Promise<FinishedAnswer | Refusal>>();
   let headVersion = 0;
+  let chainVersion = 0;
 
   async function makeOne(url: string, make: () => Promise<RouteAnswer>): Promise<FinishedAnswer | Refusal> {
-    const version = headVersion;
+    const [head, chain] = [headVersion, chainVersion];
     const made = await make();
     if (isRefusal(made)) return made;
     const finished = finish(made);
-    if (finished.cache === "immutable" && canBeImmutable()) past.set(url, finished);
-    // Made for a head that is not the newest any more: whoever asked gets it, nobody else.
-    else if (finished.cache !== "none" && version === headVersion) ofHead.set(url, finished);
+    const { cache } = finished;
+    // Made for a chain or a head that is not the newest any more: whoever asked gets it, nobody else.
+    if ((cache === "immutable" || cache === "mined") && canBeImmutable()) {
+      if (chain === chainVersion) past.set(url, finished, cache === "mined" ? { ttl: minedForMs } : {});
+    } else if (head === headVersion) ofHead.set(url, finished);
     return finished;
   }
 
@@ -81,6 +95,7 @@ export function createAnswerCache({
     },
     chainChanged() {
       headVersion += 1;
+      chainVersion += 1;
       ofHead.clear();
       past.clear();
     },

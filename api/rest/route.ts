@@ -9,11 +9,11 @@ import type { ReadModel } from "../read/read-model.ts";
  * How long an answer may be kept.
  * - `immutable`: a block that the chain has; kept for a year, except on a development chain, where numbers come again
  * - `mined`: a mined transaction; names and decoding may still grow, so it is asked for again after a minute
+ * - `consensus`: who sealed a block; the seals of young ones still come in
  * - `head`: true for the newest block only
  * - `release`: a description that changes with a release
- * - `none`: never kept
  */
-export type CacheRule = "immutable" | "mined" | "head" | "release" | "none";
+export type CacheRule = "immutable" | "mined" | "consensus" | "head" | "release";
 
 /** What a route answers: a record with how long it is true, a text of another type, or a refusal. */
 export type RouteAnswer =

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { sendProblem } from "../../lib/http-service/send-problem.ts";
 import type { ReadModel } from "../read/read-model.ts";
-import type { AnswerCache, FinishedAnswer } from "./answer-cache.ts";
+import { accepts } from "./accepts.ts";
+import { type AnswerCache, type FinishedAnswer, minedForMs } from "./answer-cache.ts";
 import type { Charge } from "./charge.ts";
 import { matchesEtag } from "./etag.ts";
 import type { CacheRule, Route } from "./route.ts";
@@ -73,27 +74,16 @@ function cacheControl(rule: CacheRule, canBeImmutable: boolean): string {
       // Browsers would keep a development chain's old blocks for a year.
       return canBeImmutable ? "public, max-age=31536000, immutable" : "no-cache";
     case "mined":
-      return "public, max-age=60";
+      return canBeImmutable ? `public, max-age=${minedForMs / 1000}` : "no-cache";
+    case "consensus":
+      return "public, max-age=2";
     case "head":
       return "public, max-age=1, stale-while-revalidate=2";
     case "release":
       return "public, max-age=300";
-    case "none":
-      return "no-store";
   }
 }
 
 function typeOf({ response }: Route): string {
   return "mediaType" in response ? response.mediaType : "application/json";
-}
-
-/** Whether an `Accept` field takes this type (RFC 9110 section 12.5.1). Without the field anything is taken. */
-function accepts(field: string | undefined, type: string): boolean {
-  if (field === undefined || field.trim() === "") return true;
-  const [group] = type.split("/");
-  return field.split(",").some((range) => {
-    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    const isRefused = parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter));
-    return !isRefused && (name === "*/*" || name === type || name === `${group}/*`);
-  });
 }

@@ -106,7 +106,7 @@ export const blockRoutes = [
     problems: ["not_found"],
     async answer({ params: { number }, read }) {
       const record = await read.blockConsensus(number);
-      return record === undefined ? noSuchBlock : { record, cache: "head" };
+      return record === undefined ? noSuchBlock : { record, cache: "consensus" };
     },
   }),
   route({
