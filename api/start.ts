@@ -27,7 +27,7 @@ import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
 import { serveLive } from "./live/serve-live.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
-import { readHealth } from "./read/health.ts";
+import { createHealth } from "./read/health.ts";
 import { consensusOf, createReadModel } from "./read/read-model.ts";
 import { createAnswerCache } from "./rest/answer-cache.ts";
 import { createCharge } from "./rest/charge.ts";
@@ -206,7 +206,7 @@ async function createParts({
   });
   serveGraphql(app, { schema, read, charge, bodies, explain: explainFailure, logger });
   serveLive(app, { feed, charge, clientAddress });
-  const health = () => readHealth({ heads, redis, pool, follower, version });
+  const health = createHealth({ heads, redis, pool, follower, version });
   app.get("/health", async (_request, reply) => {
     const record = await health();
     return reply.code(record.status === "failing" ? 503 : 200).send(record);

@@ -8,8 +8,26 @@ import type { HealthRecord } from "../records/chain.ts";
 /** An index that is a few blocks behind is on its way; further behind it is catching up. */
 const behindBlocksMax = 5;
 
+/** Whoever asks costs PostgreSQL no more than one question in so long. */
+const keptForMs = 1000;
+
+/** `readHealth` for anybody, as often as they like. */
+export function createHealth(
+  parts: Parameters<typeof readHealth>[0],
+  { monotonicMs = () => performance.now() }: { monotonicMs?: () => number } = {},
+): () => Promise<HealthRecord> {
+  let asked: { atMs: number; record: Promise<HealthRecord> } | undefined;
+  return () => {
+    const nowMs = monotonicMs();
+    if (asked === undefined || nowMs - asked.atMs >= keptForMs) {
+      asked = { atMs: nowMs, record: readHealth(parts) };
+    }
+    return asked.record;
+  };
+}
+
 /** How the API is, for `/health`: failing only where the chain cannot be read. */
-export async function readHealth({
+async function readHealth({
   heads,
   redis,
   pool,

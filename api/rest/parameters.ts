@@ -14,16 +14,18 @@ export const blockNumber = numberText("A block number in decimal")
   .transform(Number)
   .meta({ description: "A block's number, in decimal", examples: [1] });
 
+const hashExpected = "0x and 64 hexadecimal digits were expected";
 export const transactionHash = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits were expected")
+  .string(hashExpected)
+  .regex(/^0x[0-9a-fA-F]{64}$/, hashExpected)
   .toLowerCase()
   .meta({ description: "0x and 64 hexadecimal digits", examples: [`0x${"ab".repeat(32)}`] });
 
+const addressExpected = "0x and 40 hexadecimal digits were expected";
 /** An address; a checksum that is there has to be right (EIP-55). */
 export const accountAddress = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, "0x and 40 hexadecimal digits were expected")
+  .string(addressExpected)
+  .regex(/^0x[0-9a-fA-F]{40}$/, addressExpected)
   .refine(hasNoWrongChecksum, "The checksum of the address is wrong: a digit may be mistyped (EIP-55)")
   .transform((text) => getAddress(text.toLowerCase()))
   .meta({
@@ -38,18 +40,20 @@ function hasNoWrongChecksum(text: string): boolean {
   return getAddress(text.toLowerCase()) === text;
 }
 
+const limitExpected = `A number from 1 to ${pageLimitMax} was expected`;
 export const limit = z
-  .string()
-  .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, `A number from 1 to ${pageLimitMax} was expected`)
+  .string(limitExpected)
+  .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, limitExpected)
   .transform(Number)
   .optional()
   .transform((value) => value ?? pageLimitDefault)
   .meta({ description: "Rows of a page", examples: [20] });
 
+const cursorExpected = "A cursor of this list was expected";
 /** Opaque: base64url of where the page before ended. What it says is checked when it is read. */
 export const cursor = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,120}$/, "A cursor of this list was expected")
+  .string(cursorExpected)
+  .regex(/^[A-Za-z0-9_-]{1,120}$/, cursorExpected)
   .optional()
   .meta({ description: "`nextCursor` of the page before" });
 

@@ -29,7 +29,7 @@ export type HttpServiceOptions = {
   explain?: (error: unknown) => Refusal | undefined;
   /** Replaces the problem document, for pages. */
   refuse?: Refuse;
-  logger: Pick<Logger, "error">;
+  logger: Pick<Logger, "warn" | "error">;
 };
 
 const lateLookMs = 1000;
@@ -57,7 +57,12 @@ export function createHttpService({
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     // Node looks for late requests every 30 s and gives headers 60 s, unless it is told otherwise.
-    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateLookMs },
+    // It answers a request without Host with an empty body; ours has one, see below.
+    http: {
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: lateLookMs,
+      requireHostHeader: false,
+    },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: () => randomUUID(),
@@ -70,6 +75,13 @@ export function createHttpService({
     },
     clientErrorHandler: answerUnreadable,
   });
+  // RFC 9112 section 3.2.
+  app.addHook("onRequest", async (request, reply) => {
+    const { headers, httpVersion } = request.raw;
+    if (headers.host === undefined && httpVersion !== "1.0") {
+      return refuse({ request, reply, refused: withoutHost });
+    }
+  });
   const allowedMethods = collectAllowedMethods(app);
   bodies.addTo(app);
   if (ownHosts !== undefined) {
@@ -81,12 +93,17 @@ export function createHttpService({
   }
   app.addHook("onSend", async (request, reply) => addCommonHeaders(request, reply));
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const refused = explain(error) ?? explainFastify(error, { bodyBytesMax, bodies });
+    const explained = explain(error);
+    if (explained !== undefined) {
+      logger.warn({ err: error, requestId: request.id }, "a request was refused for what it needs");
+      return refuse({ request, reply, refused: explained });
+    }
+    const refused = explainFastify(error, { bodyBytesMax, bodies });
     if (refused !== undefined) return refuse({ request, reply, refused });
     logger.error({ err: error, requestId: request.id }, "a request failed");
     return refuse({ request, reply, refused: internal });
   });
-  app.setNotFoundHandler((request, reply) => {
+  const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) => {
     const [path = ""] = request.url.split("?", 1);
     const allowed = allowedMethods(path.length > 1 ? path.replace(/\/$/, "") : path);
     if (allowed === undefined) return refuse({ request, reply, refused: notFound });
@@ -96,7 +113,12 @@ export function createHttpService({
       reply,
       refused: refusal("method_not_allowed", `This takes ${allowed} only`),
     });
+  };
+  // Before a body is looked at: that its type is wrong is no news to whoever asks for what there is not.
+  app.addHook("preParsing", async (request, reply) => {
+    if (request.is404) return refuseUnknown(request, reply);
   });
+  app.setNotFoundHandler(refuseUnknown);
   return app;
 }
 
@@ -137,4 +159,5 @@ function explainFastify(
 
 const internal = refusal("internal_error", "Something went wrong on our side");
 const notFound = refusal("not_found", "There is nothing here");
+const withoutHost = refusal("invalid_params", "A request of HTTP/1.1 names its Host");
 const unreadable = refusal("invalid_params", "The request cannot be read");

@@ -26,7 +26,7 @@ const noSuchBlock: Refusal = refusal("not_found", "The chain has no such block y
 const blocks = (max: number) =>
   z.strictObject({
     blocks: z
-      .string()
+      .string(`A number from 1 to ${max} was expected`)
       .regex(/^[1-9][0-9]{0,4}$/, `A number from 1 to ${max} was expected`)
       .transform(Number)
       .refine((value) => value <= max, `A number from 1 to ${max} was expected`)

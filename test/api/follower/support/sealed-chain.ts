@@ -94,6 +94,8 @@ export function shownWith(
   return { ...json, extraData: encodeExtraData({ ...told, seals }) };
 }
 
+export type Told = { method: string; number: number; params: readonly unknown[]; result: unknown };
+
 /**
  * A node that knows these blocks and nothing else. `change` has the last word on each answer: what it returns is sent as
  * the result, however wrong.
@@ -105,12 +107,14 @@ export async function startScriptedNode(
     change = ({ result }) => result,
   }: {
     blocks: readonly Json[];
-    change?: (told: { method: string; number: number; result: unknown }) => unknown;
+    change?: (told: Told) => unknown;
   },
 ) {
   const state = { blocks, change };
   let isDown = false;
   const server = createServer((request, response) => {
+    // It has no WebSocket, and says so to whoever asks for one.
+    if (request.method !== "POST") return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -120,11 +124,12 @@ export async function startScriptedNode(
       response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
     });
   });
-  function answerOf({ id, method, params: [tag] }: Call): Json {
+  function answerOf({ id, method, params }: Call): Json {
+    const [tag] = params;
     const number = tag === "latest" ? state.blocks.length - 1 : Number(tag);
     const block = state.blocks[number] ?? null;
     const result = method === "eth_getBlockReceipts" && block !== null ? [] : block;
-    return { jsonrpc: "2.0", id, result: state.change({ method, number, result }) ?? null };
+    return { jsonrpc: "2.0", id, result: state.change({ method, number, params, result }) ?? null };
   }
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -137,7 +142,7 @@ export async function startScriptedNode(
     setBlocks(blocks: readonly Json[]) {
       state.blocks = blocks;
     },
-    setChange(change: (told: { method: string; number: number; result: unknown }) => unknown) {
+    setChange(change: (told: Told) => unknown) {
       state.change = change;
     },
     setDown(down: boolean) {
