@@ -13,7 +13,7 @@ import { ask } from "./support/ask.ts";
 
 t.test("of a fault of ours a client learns that there was one, and the log what it was", async (t) => {
   const logged: unknown[] = [];
-  const logger = { error: (...line: unknown[]) => void logged.push(line) };
+  const logger = { warn() {}, error: (...line: unknown[]) => void logged.push(line) };
   const rpc = createRpcClient({ url: "http://127.0.0.1:1", timeoutMs: 1000 });
   t.teardown(() => rpc.stop());
   const query = new GraphQLObjectType({
