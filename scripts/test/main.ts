@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { affectedTests, isQuick } from "./choose-tests.ts";
 import { changedFiles, readRepository } from "./repository.ts";
-import { type FileOutcome, runFiles } from "./run-files.ts";
+import { type FileCost, type FileOutcome, runFiles } from "./run-files.ts";
 
 const usage = `Usage: npm test
        npm run test:quick
@@ -16,15 +16,15 @@ docker), test:affected those that the changes since BRANCH (main) can have broke
 Where CI is set, up to three files that failed run once more, alone; what then passes is told as flaky.
 
   --list     print the test files and run nothing
-  --jobs N   so many files at a time instead of one more than there are processors (in CI: as many)
-  --record   keep how long each file took: the longest begin first (test/seconds.json)
+  --jobs N   as many files at a time as keep N processors busy, instead of those that there are
+  --record   keep what each file took (test/seconds.json): the longest begin first, with others while they wait
 `;
 
 type Choice = { tests: readonly string[]; leftOut: string };
 
 const secondsFile = fileURLToPath(new URL("../../test/seconds.json", import.meta.url));
 /** Shorter ones need no place in the order. */
-const recordedSecondsMin = 5;
+const recordedSecondsMin = 3;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -49,13 +49,13 @@ async function main(): Promise<number> {
   }
   // The rest of npm test has checked before.
   const checked = mode === "all" || mode === "files" ? Promise.resolve(true) : check();
-  const seconds = readSeconds();
+  const costs = readCosts();
   const outcomes =
     tests.length === 0
       ? []
       : await runFiles({
           files: tests,
-          secondsOf: (file) => seconds[file] ?? 0,
+          costOf: (file) => costs[file],
           ...(values.jobs === undefined ? {} : { jobs: Number(values.jobs) }),
         });
   if (values.record) record(outcomes);
@@ -115,13 +115,21 @@ function check(): Promise<boolean> {
   });
 }
 
-function readSeconds(): Record<string, number> {
+function readCosts(): Record<string, FileCost> {
   return existsSync(secondsFile) ? JSON.parse(readFileSync(secondsFile, "utf8")) : {};
 }
 
+/** Files that did not run keep what they have. */
 function record(outcomes: readonly FileOutcome[]): void {
-  const long = outcomes.filter(({ seconds }) => seconds >= recordedSecondsMin);
-  const entries = long.toSorted((one, other) => other.seconds - one.seconds);
-  const seconds = Object.fromEntries(entries.map(({ file, seconds }) => [file, Math.round(seconds)]));
-  writeFileSync(secondsFile, `${JSON.stringify(seconds, null, 2)}\n`);
+  const costs = Object.entries(readCosts()).filter(([name]) => outcomes.every(({ file }) => file !== name));
+  for (const { file, seconds, cpuSeconds = 0 } of outcomes) {
+    if (seconds >= recordedSecondsMin) costs.push([file, { seconds, cpuSeconds }]);
+  }
+  const lines = costs
+    .toSorted(([, one], [, other]) => other.seconds - one.seconds)
+    .map(([file, { seconds, cpuSeconds }]) => {
+      const cost = `{ "seconds": ${Math.round(seconds)}, "cpuSeconds": ${Math.round(cpuSeconds)} }`;
+      return `  ${JSON.stringify(file)}: ${cost}`;
+    });
+  writeFileSync(secondsFile, `{\n${lines.join(",\n")}\n}\n`);
 }

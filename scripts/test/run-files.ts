@@ -1,8 +1,10 @@
 import type { ChildProcess } from "node:child_process";
-import { createWriteStream } from "node:fs";
-import { availableParallelism } from "node:os";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { createLoadGate, type LoadGate } from "./load-gate.ts";
 import { readFailures } from "./read-failures.ts";
 
 export type FileOutcome = {
@@ -11,24 +13,35 @@ export type FileOutcome = {
   /** It failed beside other files and passed alone. */
   flaky: boolean;
   seconds: number;
+  /** Of a processor, with those of the programs that it started; undefined where it was killed. */
+  cpuSeconds: number | undefined;
 };
+
+/** What a file took before. */
+export type FileCost = { seconds: number; cpuSeconds: number };
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const preload = new URL("cached-types.js", import.meta.url).href;
+const tellCpu = new URL("tell-cpu.js", import.meta.url).href;
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/tollgate-compiled/", import.meta.url));
 /** By the clock of a busy machine. */
 const fileWithinSeconds = 300;
 /**
- * A file more than there are processors, since tests wait some of their time. In CI none more: a run that nobody waits for
- * should fail for what is wrong, not for being busy.
+ * As much as the processors can do, and somewhat more: what a file took is an average of its time. In CI none more: a run that
+ * nobody waits for should fail for what is wrong, not for being busy.
  */
-const jobsDefault = availableParallelism() + (process.env["CI"] === undefined ? 1 : 0);
+const jobsDefault = availableParallelism() + (process.env["CI"] === undefined ? 0.5 : 0);
+/** Each may have a browser, a Redis and a PostgreSQL of its own. */
+const filesMaxPerProcessor = 4;
+/** Of a file that is short or new: it starts, which waits for nothing, and then does what it does. */
+const shareUnknown = 0.75;
 /** More that fail at once are no accident of a busy machine. */
 const retriedFilesMax = 3;
 
 /**
- * Runs test files, each in a process of its own, the longest first, and prints a line for each as it ends; of one that
- * failed, what failed and what it wrote. `TAP_OUTPUT_FILE` gets the whole TAP stream, with the totals in its last lines.
+ * Runs test files, each in a process of its own, the longest first, and so many at a time as keep the processors busy: some
+ * wait most of their time, some need more than one. It prints a line for each as it ends; of one that failed, what failed and
+ * what it wrote. `TAP_OUTPUT_FILE` gets the whole TAP stream, with the totals in its last lines.
  *
  * With `retry` a file that failed runs once more when nothing runs beside it, up to three files: what fails twice is broken,
  * what then passes is told as flaky, with its first failure above. Nobody sits before a run in CI to do that by hand.
@@ -38,20 +51,27 @@ const retriedFilesMax = 3;
  */
 export async function runFiles({
   files,
-  secondsOf,
+  costOf,
   jobs = jobsDefault,
   retry = process.env["CI"] !== undefined,
 }: {
   files: readonly string[];
-  /** What a file took before. */
-  secondsOf: (file: string) => number;
+  costOf: (file: string) => FileCost | undefined;
+  /** As many processors are kept busy. */
   jobs?: number;
   retry?: boolean;
 }): Promise<readonly FileOutcome[]> {
   t.pipe(createWriteStream(process.env["TAP_OUTPUT_FILE"] ?? "/dev/null"));
   t.register();
   t.setTimeout(0);
-  t.jobs = jobs;
+  // The gate lets them in.
+  t.jobs = files.length;
+  const gate = createLoadGate({ processors: jobs, filesMax: Math.ceil(jobs) * filesMaxPerProcessor });
+  const loadOf = (file: string) => {
+    const cost = costOf(file);
+    // Of one that needs both processors for a while the other half is somebody else's.
+    return cost === undefined ? shareUnknown : Math.min(cost.cpuSeconds / cost.seconds, 1);
+  };
   const running = new Set<ChildProcess>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
@@ -59,13 +79,17 @@ export async function runFiles({
       process.exit(1);
     });
   }
+  const secondsOf = (file: string) => costOf(file)?.seconds ?? 0;
   const longestFirst = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
-  const outcomes = await Promise.all(longestFirst.map((file) => runFile(file, running)));
+  const outcomes = await Promise.all(
+    longestFirst.map((file) => runInTurn({ file, gate, load: loadOf(file), running })),
+  );
   if (retry) await retryFailed(outcomes, running);
   t.end();
   const { total, pass, fail, skip } = t.counts;
+  const cpuSeconds = outcomes.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0);
   console.log(
-    `${total} assertions in ${files.length} files: ${pass} passed, ${fail} failed, ${skip} skipped`,
+    `${total} assertions in ${files.length} files: ${pass} passed, ${fail} failed, ${skip} skipped; ${cpuSeconds.toFixed(0)} s CPU`,
   );
   return outcomes;
 }
@@ -81,11 +105,32 @@ async function retryFailed(outcomes: readonly FileOutcome[], running: Set<ChildP
   }
 }
 
+async function runInTurn({
+  file,
+  gate,
+  load,
+  running,
+}: {
+  file: string;
+  gate: LoadGate;
+  load: number;
+  running: Set<ChildProcess>;
+}): Promise<FileOutcome> {
+  const leave = await gate.enter(load);
+  try {
+    return await runFile(file, running);
+  } finally {
+    leave();
+  }
+}
+
 async function runFile(file: string, running: Set<ChildProcess>): Promise<FileOutcome> {
   const written = { stdout: "", stderr: "" };
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
+  const cpuFile = join(folder, "cpu");
   const test = t.spawn(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", file],
+    ["--disable-warning=ExperimentalWarning", `--import=${tellCpu}`, file],
     {
       cwd: root,
       buffered: true,
@@ -98,6 +143,7 @@ async function runFile(file: string, running: Set<ChildProcess>): Promise<FileOu
         NODE_COMPILE_CACHE: compileCache,
         // Else tap in the file itself ends it after 30.
         TAP_TIMEOUT: String(fileWithinSeconds),
+        TOLLGATE_CPU_FILE: cpuFile,
       },
     },
     file,
@@ -123,15 +169,26 @@ async function runFile(file: string, running: Set<ChildProcess>): Promise<FileOu
     ok: results?.ok === true,
     flaky: false,
     seconds: (performance.now() - beganMs) / 1000,
+    cpuSeconds: readCpuSeconds(cpuFile),
   };
+  rmSync(folder, { recursive: true, force: true });
   const { total = 0, skip = 0 } = subtest?.counts ?? {};
   const skipped = skip > 0 ? `, ${skip} skipped` : "";
-  console.log(`${outcome.ok ? "ok  " : "FAIL"} ${file} (${total}${skipped}) ${outcome.seconds.toFixed(1)} s`);
+  const took = `${outcome.seconds.toFixed(1)} s, ${outcome.cpuSeconds?.toFixed(1) ?? "?"} s CPU`;
+  console.log(`${outcome.ok ? "ok  " : "FAIL"} ${file} (${total}${skipped}) ${took}`);
   if (!outcome.ok) {
     const lines = [...readFailures(written.stdout), ...written.stderr.trimEnd().split("\n")];
     for (const line of lines) console.log(`     ${line}`);
   }
   return outcome;
+}
+
+function readCpuSeconds(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 function nodeOptions(): string {

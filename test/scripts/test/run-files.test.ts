@@ -25,7 +25,7 @@ function run(t: Test, { failures, retry = true }: { failures: Record<string, num
   const script = `
     import { runFiles } from ${JSON.stringify(module)};
     const files = ${JSON.stringify(files)};
-    const outcomes = await runFiles({ files, secondsOf: () => 0, jobs: 2, retry: ${retry} });
+    const outcomes = await runFiles({ files, costOf: () => undefined, jobs: 2, retry: ${retry} });
     console.log(JSON.stringify(outcomes.map(({ ok, flaky }) => [ok, flaky])));
     process.exit();
   `;
