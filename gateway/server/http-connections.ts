@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { closeWith } from "./close-with.ts";
 import type { ConnectionSlots, Slot } from "./connection-slots.ts";
 import type { Reply, RequestHead } from "./exchange.ts";
 import { isUnreadable } from "./read-head.ts";
@@ -63,22 +63,12 @@ export type HttpConnections = {
  */
 export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, "take"> }): HttpConnections {
   const open = new Set<HttpConnection>();
-  let arrival: Arrival | undefined;
+  const pending = createPendingArrival();
   /** Connections whose listener for data the library has taken away. */
   const unheard: (() => void)[] = [];
 
-  /** Closes the connection of a request whose body has no first piece. */
-  function refuseArrival({ isClosed }: { isClosed: boolean }): void {
-    if (arrival === undefined) return;
-    const { res, head, refuse } = arrival;
-    arrival = undefined;
-    // Nothing may be written to a connection that has closed, and this may be the one.
-    if (isClosed) res.close();
-    else closeWith(res, refuse(head));
-  }
-
   function opened(res: HttpResponse): void {
-    refuseArrival({ isClosed: false });
+    pending.refuse({ isClosed: false });
     const peer = Buffer.from(res.getRemoteAddressAsText()).toString();
     let isHttp = true;
     let isProven = false;
@@ -109,7 +99,7 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
       },
     };
     function ended(): void {
-      refuseArrival({ isClosed: true });
+      pending.refuse({ isClosed: true });
       isHttp = false;
       open.delete(connection);
       slot?.leave();
@@ -126,12 +116,11 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
       const isRest = isMidBody;
       isMidBody = !isLast;
       if (isRest) {
-        refuseArrival({ isClosed: false });
+        pending.refuse({ isClosed: false });
         connection.onRest?.(chunk, isLast);
         return;
       }
-      const arrived = arrival;
-      arrival = undefined;
+      const arrived = pending.take();
       // Whoever handles it sets it, where it wants the rest.
       connection.onRest = undefined;
       // Not at once: the library goes on with the piece that it reads.
@@ -153,45 +142,46 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
   return {
     opened,
     arrived(next) {
-      refuseArrival({ isClosed: false });
+      pending.refuse({ isClosed: false });
       // What the library took away it did not take before the listener returned; it has by now.
       for (let hear = unheard.pop(); hear !== undefined; hear = unheard.pop()) hear();
       if (isUnreadable(next.head)) {
         closeWith(next.res, next.refuse(next.head));
         return;
       }
-      arrival = next;
-      if (next.head.transferEncodings === undefined) return;
-      setImmediate(() => {
-        if (arrival === next) refuseArrival({ isClosed: false });
-      });
+      pending.put(next);
     },
     all: () => open,
   };
 }
 
-/** What the library gathers before it writes, while it reads requests. */
-const corkBytes = 16 * 1024;
+/** The request whose head has come, until the first piece of its body does. There is one at most. */
+function createPendingArrival() {
+  let arrival: Arrival | undefined;
 
-/**
- * Writes an answer and closes. All of it goes out as the text of its status: ended in the library's own way, a response
- * forgets its listeners, and nobody is told that its connection has closed. Blanks at its end make it too long to be
- * gathered, since what is gathered for a connection is dropped when that closes.
- */
-function closeWith(
-  res: HttpResponse,
-  { status, contentType = "application/json", headers, body }: Reply,
-): void {
-  const text = (typeof body === "string" ? body : "").padEnd(corkBytes);
-  const lines = [
-    `${status} ${STATUS_CODES[status] ?? ""}`,
-    `Content-Type: ${contentType}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    "Connection: close",
-  ];
-  res.cork(() => {
-    res.writeStatus(`${lines.join("\r\n")}\r\n\r\n${text}`);
-  });
-  res.close();
+  /** Closes the connection of a request whose body has no first piece. */
+  function refuse({ isClosed }: { isClosed: boolean }): void {
+    if (arrival === undefined) return;
+    const { res, head, refuse: replyTo } = arrival;
+    arrival = undefined;
+    // Nothing may be written to a connection that has closed, and this may be the one.
+    if (isClosed) res.close();
+    else closeWith(res, replyTo(head));
+  }
+
+  return {
+    refuse,
+    put(next: Arrival): void {
+      arrival = next;
+      if (next.head.transferEncodings === undefined) return;
+      setImmediate(() => {
+        if (arrival === next) refuse({ isClosed: false });
+      });
+    },
+    take(): Arrival | undefined {
+      const taken = arrival;
+      arrival = undefined;
+      return taken;
+    },
+  };
 }

@@ -1,34 +1,11 @@
-import { type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-budget.ts";
-import { isPieced, type PiecedBody } from "../../answer-budget/answer-chunks.ts";
+import type { AnswerHold } from "../../answer-budget/answer-budget.ts";
 import type { FrameCaller } from "../../subscriptions/answer-subscription.ts";
 import type { Subscriber } from "../../subscriptions/subscriber-list.ts";
 import type { SubscriptionRegistry } from "../../subscriptions/subscription-registry.ts";
 import { type CloseReason, closeCodes } from "./close-codes.ts";
 import { createFrameRate } from "./frame-rate.ts";
+import { createSessionSender, type FrameAnswer, type Wire } from "./session-sender.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
-
-/** The socket itself, from its opening to its closing. */
-export type Wire = {
-  /** Sends a text message; copies it before it returns. */
-  send(message: Uint8Array | string): void;
-  /** Sends a long one in parts, as it is read. `onGone` is called once, when nothing of it is held here any more. */
-  sendLong(body: PiecedBody, onGone: () => void): void;
-  cork(write: () => void): void;
-  /** Bytes that the client has not taken yet, but for a long message that is being sent. */
-  waitingBytes(): number;
-  /** The part of them that only the session counts. */
-  uncountedBytes(): number;
-  /** Closes with a close frame; the session's `closed` is called before it returns. */
-  end(close: { code: number; reason: string }): void;
-};
-
-/** A frame's answer; nothing for notifications alone. `isKeyOver`: the key opens nothing any more. */
-export type FrameAnswer = {
-  message: Uint8Array | string | PiecedBody | undefined;
-  isKeyOver: boolean;
-  /** To be called when nothing of a long message is held any more. */
-  release: (() => void) | undefined;
-};
 
 /** Never rejects. */
 export type AnswerFrame = (
@@ -74,7 +51,13 @@ export function createSession({
   let inFlight = 0;
   let isOver = false;
   let isStopping = false;
-  let unreadBytes = 0;
+  const sender = createSessionSender({
+    wire,
+    waitingBytesMax: settings.waitingBytesMax,
+    unread,
+    isOver: () => isOver,
+    end,
+  });
 
   function end(reason: CloseReason): void {
     if (isOver) return;
@@ -83,50 +66,11 @@ export function createSession({
     wire.end(closeCodes[reason]);
   }
 
-  function send(message: Uint8Array | string): void {
-    if (isOver) return;
-    // Looked at before, not after: one long answer alone may be longer than what may wait.
-    if (wire.waitingBytes() > settings.waitingBytesMax) end("tooSlow");
-    else {
-      wire.send(message);
-      countUnread();
-    }
-  }
-
-  /** Nearly always nothing waits, and this is one comparison. */
-  function countUnread(): void {
-    const bytes = wire.uncountedBytes();
-    const counted = bytes <= uncountedBytesMax ? 0 : bytes;
-    if (counted === unreadBytes) return;
-    unreadBytes = counted;
-    if (!unread.set(counted)) end("tooSlow");
-  }
-
-  /** Hands an answer over; resolves when nothing of it is held here any more. */
-  async function sendAnswer({ message, release }: FrameAnswer): Promise<void> {
-    if (message === undefined || isOver || !isPieced(message)) {
-      if (message !== undefined && !isOver && !isPieced(message)) send(message);
-      release?.();
-      return;
-    }
-    if (wire.waitingBytes() > settings.waitingBytesMax) {
-      release?.();
-      return end("tooSlow");
-    }
-    await new Promise<void>((gone) => {
-      wire.sendLong(message, () => {
-        release?.();
-        gone();
-      });
-      countUnread();
-    });
-  }
-
   const subscriber: Subscriber = {
     cork(write) {
       if (!isOver) wire.cork(write);
     },
-    send,
+    send: sender.send,
     end,
   };
 
@@ -134,7 +78,7 @@ export function createSession({
     inFlight += 1;
     const caller: FrameCaller = { subscriber, made: [] };
     const answered = await answerFrame(bytes, { keyHash, caller });
-    const gone = sendAnswer(answered);
+    const gone = sender.sendAnswer(answered);
     if (isOver) subscriptions.leave(subscriber);
     // Not before: a notification must not arrive ahead of the answer that names its subscription.
     else for (const subscription of caller.made) subscriptions.start(subscription);
@@ -157,7 +101,7 @@ export function createSession({
     control() {
       if (!isOver && !isWithinRate()) end("tooManyFrames");
     },
-    drained: countUnread,
+    drained: sender.countUnread,
     closed() {
       isOver = true;
       unread.release();

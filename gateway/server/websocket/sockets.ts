@@ -5,7 +5,8 @@ import type { SubscriptionRegistry } from "../../subscriptions/subscription-regi
 import type { Reply } from "../exchange.ts";
 import type { CloseReason } from "./close-codes.ts";
 import type { Subprotocol, UpgradeHead } from "./read-offer.ts";
-import { type AnswerFrame, createSession, type Session, type Wire } from "./session.ts";
+import { type AnswerFrame, createSession, type Session } from "./session.ts";
+import type { Wire } from "./session-sender.ts";
 import type { WebSocketSettings } from "./web-socket-settings.ts";
 
 export type UpgradeExchange = {
@@ -66,10 +67,6 @@ export function createSockets({
 
   async function check(keyHash: string): Promise<void> {
     if (await isKeyOver(keyHash)) endSessions(byKey.get(keyHash)?.sessions ?? [], "keyEnded");
-  }
-
-  function endSessions(sessions: Iterable<Session>, reason: CloseReason): void {
-    for (const session of [...sessions]) session.end(reason);
   }
 
   function allSessions(): Session[] {
@@ -138,6 +135,10 @@ export function createSockets({
       clearInterval(checking);
     },
   };
+}
+
+function endSessions(sessions: Iterable<Session>, reason: CloseReason): void {
+  for (const session of [...sessions]) session.end(reason);
 }
 
 const stoppingRefusal = refusal("service_unavailable", "The gateway is stopping; connect again", {

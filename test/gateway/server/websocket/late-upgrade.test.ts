@@ -8,7 +8,8 @@ import {
   us_socket_local_port,
 } from "../../../../gateway/server/uws.ts";
 import { webSocketRoute } from "../../../../gateway/server/web-socket-route.ts";
-import type { Session, Wire } from "../../../../gateway/server/websocket/session.ts";
+import type { Session } from "../../../../gateway/server/websocket/session.ts";
+import type { Wire } from "../../../../gateway/server/websocket/session-sender.ts";
 import { webSocketSettingsSchema } from "../../../../gateway/server/websocket/web-socket-settings.ts";
 import { openRawWebSocket } from "../../../helpers/raw-web-socket.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
