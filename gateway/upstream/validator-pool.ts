@@ -1,19 +1,19 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { createReceiveBudget, type ReceiveBudget } from "../answer-budget/receive-budget.ts";
+import { createReceiveBudget } from "../answer-budget/receive-budget.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { NamedUpstream } from "./named-upstreams.ts";
 import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
-import type { Connection, ConnectionEvents, FailureReason } from "./pool/connection.ts";
+import type { ConnectionEvents } from "./pool/connection.ts";
+import { createPingers } from "./pool/create-pingers.ts";
+import { createValidators } from "./pool/create-validators.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
 import { createValidatorDraw } from "./pool/draw-validator.ts";
-import { createHealth } from "./pool/health.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
-import { lightLane, slowLane } from "./pool/lanes.ts";
+import { slowLane } from "./pool/lanes.ts";
 import { createNullVerification } from "./pool/null-verification.ts";
 import { createVerificationBudget } from "./pool/null-verification-budget.ts";
-import { createPinger, type Pinger } from "./pool/pinger.ts";
 import { registerPoolMetrics } from "./pool/pool-metrics.ts";
 import type { PoolSettings } from "./pool/pool-settings.ts";
 import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
@@ -21,7 +21,7 @@ import { pendingCountSender } from "./pool/read-transaction.ts";
 import { createSends } from "./pool/sends.ts";
 import { createSweep } from "./pool/sweep.ts";
 import { createPlans, createUpstreamCall } from "./pool/upstream-call.ts";
-import { createValidator, openConnection, targetOf, type Validator } from "./pool/validator.ts";
+import { openConnection, targetOf, type Validator } from "./pool/validator.ts";
 import type { CallOptions, Settle } from "./upstream-result.ts";
 
 /** `target` is the index of the one validator that gets the call, once. */
@@ -50,27 +50,7 @@ export type ValidatorPool = {
   stop(): void;
 };
 
-/** `url` without credentials. */
-export type HealthyValidator = { index: number; url: string };
-
-/** Bits of one number tell which validators have had a call. */
-export const validatorsMax = 30;
-
-/**
- * Several validators as one. Each call goes to the best one, in arrays over a few connections. What one validator fails
- * another one answers.
- * @throws Error for more than `validatorsMax` addresses.
- */
-export function createValidatorPool({
-  upstreams,
-  settings,
-  chainId,
-  head,
-  registry,
-  logger,
-  now = () => performance.now(),
-  wallClock = Date.now,
-}: {
+export type ValidatorPoolOptions = {
   upstreams: readonly NamedUpstream[];
   settings: PoolSettings;
   /** Of the network. A transaction of another network is of no sender here. */
@@ -82,7 +62,26 @@ export function createValidatorPool({
   now?: () => number;
   /** Milliseconds since the epoch, for people. */
   wallClock?: () => number;
-}): ValidatorPool {
+};
+
+/** `url` without credentials. */
+export type HealthyValidator = { index: number; url: string };
+
+/**
+ * Several validators as one. Each call goes to the best one, in arrays over a few connections. What one validator fails
+ * another one answers.
+ * @throws Error for more than 30 addresses.
+ */
+export function createValidatorPool({
+  upstreams,
+  settings,
+  chainId,
+  head,
+  registry,
+  logger,
+  now = () => performance.now(),
+  wallClock = Date.now,
+}: ValidatorPoolOptions): ValidatorPool {
   const receiving = createReceiveBudget(settings);
   const validators = createValidators({
     upstreams,
@@ -171,71 +170,6 @@ export function createValidatorPool({
       dispatcher.stop();
     },
   };
-}
-
-/** Each validator with its health. The last one that can be asked is never ejected. */
-function createValidators({
-  upstreams,
-  settings,
-  receiving,
-  head,
-  logger,
-  onEjected,
-}: {
-  upstreams: readonly NamedUpstream[];
-  settings: PoolSettings;
-  receiving: ReceiveBudget;
-  head: PoolHead;
-  logger: Logger;
-  onEjected: (validator: Validator, reason: FailureReason) => void;
-}): readonly Validator[] {
-  if (upstreams.length > validatorsMax) throw new Error(`at most ${validatorsMax} validators can be asked`);
-  const validators: Validator[] = upstreams.map(({ name, url }, index) => {
-    const health = createHealth({
-      settings: settings.health,
-      mayEject: () => validators.some((other) => other !== validator && isSound(other)),
-      onEjected(reason) {
-        logger.warn({ validator: name, reason }, "validator ejected");
-        onEjected(validator, reason);
-      },
-      onReadmitted() {
-        logger.info({ validator: name }, "validator is back");
-        for (const { latency } of validator.lanes) latency.reset();
-      },
-    });
-    const validator = createValidator({ name, url, index, settings, health, room: receiving.forValidator() });
-    return validator;
-  });
-  const isSound = (validator: Validator) =>
-    tierOf(validator, lightLane, head) <= 2 && !validator.health.isSuspect();
-  return validators;
-}
-
-function createPingers({
-  validators,
-  open,
-  settings,
-  onPinged,
-  now,
-}: {
-  validators: readonly Validator[];
-  open: (validator: Validator, events: ConnectionEvents) => Connection;
-  settings: PoolSettings;
-  onPinged: () => void;
-  now: () => number;
-}): readonly Pinger[] {
-  return validators.map((validator) =>
-    createPinger({
-      open: (events) => open(validator, events),
-      timeoutMs: settings.health.pingTimeoutMs,
-      now,
-      onPinged(failure) {
-        if (failure === undefined) validator.progressAtMs = now();
-        validator.health.pinged(failure, now());
-        onPinged();
-      },
-    }),
-  );
 }
 
 function healthyOf(validators: readonly Validator[], head: PoolHead): HealthyValidator[] {

@@ -1,7 +1,7 @@
 import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
-import { joinChunks } from "../../json-rpc/scan-source.ts";
 import { createHttpConnection, type HttpFailure, type HttpTarget } from "../http/http-connection.ts";
 import type { StreamedAnswer } from "../upstream-result.ts";
+import { createReceivedBody } from "./received-body.ts";
 import { createStreamRelay, cutFirstBytes, type StreamRelay } from "./stream-relay.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
@@ -78,28 +78,20 @@ export type Connection = {
   failStream(): void;
 };
 
-/** One keep-alive connection with one request in flight. It has no timers: the sweep keeps the time. */
-export function createConnection({
-  target,
-  answerBytesMax,
-  streamFromBytes,
-  room,
-  now,
-  events,
-}: {
+export type ConnectionOptions = {
   target: HttpTarget;
   answerBytesMax: number;
   streamFromBytes: number;
   room: ReceiveRoom;
   now: () => number;
   events: ConnectionEvents;
-}): Connection {
+};
+
+/** One keep-alive connection with one request in flight. It has no timers: the sweep keeps the time. */
+export function createConnection(options: ConnectionOptions): Connection {
+  const { target, answerBytesMax, streamFromBytes, room, now, events } = options;
   let status = 0;
-  let first: Buffer | undefined;
-  let more: Buffer[] | undefined;
-  let bytes = 0;
-  /** Bytes taken of the room for answers that come in. */
-  let counted = 0;
+  const received = createReceivedBody(room);
   let relay: StreamRelay | undefined;
   /** The answer was found to be long, and it is decided what to do about that. */
   let wasLooked = false;
@@ -124,27 +116,10 @@ export function createConnection({
   function release(): UpstreamRequest | undefined {
     const { request } = connection;
     connection.request = undefined;
-    first = undefined;
-    more = undefined;
+    received.clear();
     relay = undefined;
-    bytes = 0;
-    if (counted > 0) room.giveBack(counted);
-    counted = 0;
     wasLooked = false;
     return request;
-  }
-
-  function collected(): Buffer {
-    if (first === undefined) return Buffer.alloc(0);
-    return more === undefined ? first : joinChunks([first, ...more], bytes);
-  }
-
-  /** The chunk is good for this turn only. Nearly all answers are one chunk, which is read in this turn. */
-  function collect(chunk: Buffer, isLast: boolean): void {
-    bytes += chunk.length;
-    if (first === undefined) first = isLast ? chunk : Buffer.from(chunk);
-    else if (more === undefined) more = [Buffer.from(chunk)];
-    else more.push(Buffer.from(chunk));
   }
 
   /** A long answer is streamed where the client can take a stream, dropped where nobody waits, refused beyond the limit. */
@@ -156,16 +131,14 @@ export function createConnection({
       else if (call.mayStream) beginStream(request);
     }
     if (relay !== undefined || connection.request !== request) return;
-    if (bytes > answerBytesMax) giveUp("too_large");
-    else if (room.take(bytes - counted)) counted = bytes;
-    else giveUp("no_room");
+    if (received.bytes() > answerBytesMax) giveUp("too_large");
+    else if (!received.hold()) giveUp("no_room");
   }
 
   function beginStream(request: UpstreamRequest): void {
-    const cut = cutFirstBytes(collected());
+    const cut = cutFirstBytes(received.whole());
     if (cut === undefined) return;
-    first = undefined;
-    more = undefined;
+    received.drop();
     relay = createStreamRelay({ ...cut, flow: http, now, onAbort: () => giveUp("unwanted") });
     events.streamBegan(request, relay.answer);
   }
@@ -194,20 +167,16 @@ export function createConnection({
           relay.push(chunk);
           return;
         }
-        collect(chunk, isLast);
-        if (bytes > streamFromBytes) checkLength(request);
+        if (received.add(chunk, isLast) > streamFromBytes) checkLength(request);
       },
       onEnd() {
-        if (relay !== undefined) {
-          const ended = relay;
-          const request = release();
-          ended.end();
-          if (request !== undefined) events.streamEnded(connection, request);
-          return;
-        }
-        const body = collected();
+        const ended = relay;
+        const body = ended === undefined ? received.whole() : undefined;
         const request = release();
-        if (request !== undefined) events.answered(connection, request, { status, body });
+        ended?.end();
+        if (request === undefined) return;
+        if (body === undefined) events.streamEnded(connection, request);
+        else events.answered(connection, request, { status, body });
       },
       onFailure(failure) {
         const broken = relay;

@@ -1,20 +1,21 @@
 import type { Logger } from "pino";
 import type { Choose, PoolHead } from "./choose.ts";
-import type { Connection, ConnectionEvents, FailureReason } from "./connection.ts";
+import type { Connection, ConnectionEvents } from "./connection.ts";
 import { createFailover } from "./failover.ts";
 import { createFinishCall, type FinishCall } from "./finish-call.ts";
-import { hasLongAnswers } from "./group-counts.ts";
 import { createResponseHandler } from "./handle-response.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
+import { createIntake } from "./intake.ts";
 import { createLanes, type Lane, waiting } from "./lanes.ts";
 import { createLateRequests, type LateRequests } from "./late-requests.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 import { createPump } from "./pump.ts";
 import { createSendRequest } from "./send-requests.ts";
-import { anyLength, type UpstreamCall } from "./upstream-call.ts";
-import { dropConnection, places, type Validator } from "./validator.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
+import type { Validator } from "./validator.ts";
+import { createWithdrawals, type Withdrawals } from "./withdrawals.ts";
 
-export type Dispatcher = {
+export type Dispatcher = Withdrawals & {
   readonly lanes: readonly Lane[];
   /** Settles a call, once. */
   finish: FinishCall;
@@ -24,12 +25,6 @@ export type Dispatcher = {
   submit(call: UpstreamCall): void;
   /** Sends at the end of this turn of the event loop what can be sent. */
   flushSoon(): void;
-  /** Closes a connection, frees its place and retries its calls elsewhere. */
-  giveUp(connection: Connection, validator: Validator, reason: FailureReason): void;
-  /** Retries the calls of a late array in halves. */
-  splitUp(connection: Connection, validator: Validator): void;
-  /** A validator was ejected: retries its calls elsewhere. */
-  moveAll(validator: Validator, reason: FailureReason): void;
   /** Settles everything and takes nothing in any more. Streams go on. */
   settleAll(): void;
   /** Does the same and closes every connection. */
@@ -132,95 +127,23 @@ export function createDispatcher({
     move: lateRequests.move,
     submit,
     flushSoon,
-
-    giveUp(connection, validator, reason) {
-      const { request } = connection;
-      if (request === undefined) return;
-      const validatorLane = validator.lanes[request.lane];
-      lateRequests.abandon(request, reason);
-      connection.failStream();
-      if (validatorLane !== undefined) dropConnection(validatorLane, connection);
-      flushSoon();
-    },
-
-    splitUp(connection, validator) {
-      const { request } = connection;
-      const validatorLane = request === undefined ? undefined : validator.lanes[request.lane];
-      if (request === undefined || validatorLane === undefined) return;
-      // The first array keeps its connection, because its answer may come, as long as it leaves others a place.
-      const isHalf = request.calls.some(({ arrayMax }) => arrayMax !== anyLength);
-      const keepsPlace = !isHalf && places(validatorLane) > 1;
-      lateRequests.splitUp(request);
-      if (!keepsPlace) dropConnection(validatorLane, connection);
-      flushSoon();
-    },
-
-    moveAll(validator, reason) {
-      for (const [index, validatorLane] of validator.lanes.entries()) {
-        const calls = validatorLane.directed.drain();
-        const lane = lanes[index];
-        if (lane !== undefined) lane.directed -= calls.length;
-        for (const call of calls) failover.retry(call, validator, reason);
-        for (const { request } of validatorLane.connections) {
-          if (request !== undefined) lateRequests.abandon(request, reason);
-        }
-      }
-    },
-
+    ...createWithdrawals({ lanes, lateRequests, failover, flushSoon }),
     settleAll,
 
     stop() {
       settleAll();
-      for (const validatorLane of validators.flatMap((validator) => validator.lanes)) {
-        for (const connection of validatorLane.connections) {
-          connection.failStream();
-          connection.destroy();
-        }
-        validatorLane.connections = [];
-        validatorLane.free = [];
-      }
+      closeConnections(validators);
     },
   };
 }
 
-/** Makes the function that queues a new call, or says why it is refused. */
-function createIntake({
-  validators,
-  finish,
-  hedges,
-  queueAgain,
-}: {
-  validators: readonly Validator[];
-  finish: FinishCall;
-  hedges: Pick<HedgeBudget, "earn">;
-  queueAgain: (call: UpstreamCall) => void;
-}) {
-  /** In a full queue a call of the key that crowds it gives way to a call of another key. */
-  function hasRoomFor(lane: Lane, call: UpstreamCall): boolean {
-    if (waiting(lane) < lane.queueMax) return true;
-    const other = lane.fresh.makeRoom(call.group);
-    if (other !== undefined) finish(other, "unavailable");
-    return other !== undefined;
+function closeConnections(validators: readonly Validator[]): void {
+  for (const lane of validators.flatMap(({ lanes }) => lanes)) {
+    for (const connection of lane.connections) {
+      connection.failStream();
+      connection.destroy();
+    }
+    lane.connections = [];
+    lane.free = [];
   }
-
-  function enterGroup(lane: Lane, call: UpstreamCall): boolean {
-    if (call.group === undefined) return true;
-    call.counted = lane.groups.enter(call.group);
-    if (hasLongAnswers(call.counted, call.plan.rule.name)) call.alone = true;
-    return call.counted !== undefined;
-  }
-
-  return function takeIn(lane: Lane, call: UpstreamCall): "unavailable" | "crowded" | undefined {
-    if (!hasRoomFor(lane, call)) return "unavailable";
-    if (!enterGroup(lane, call)) return "crowded";
-    hedges.earn();
-    const directed =
-      call.target === undefined ? undefined : validators[call.target]?.lanes[lane.index]?.directed;
-    if (directed !== undefined) {
-      directed.push(call);
-      lane.directed += 1;
-    } else if (call.tried !== 0) queueAgain(call);
-    else lane.fresh.push(call);
-    return undefined;
-  };
 }

@@ -2,6 +2,7 @@ import type { FailureReason, UpstreamRequest } from "./connection.ts";
 import type { FinishCall } from "./finish-call.ts";
 import { type Lane, lightLane, slowLane } from "./lanes.ts";
 import type { PoolSettings } from "./pool-settings.ts";
+import { createRetryQueue } from "./retry-queue.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
 
@@ -23,13 +24,7 @@ export function createFailover({
   flushSoon: () => void;
   now: () => number;
 }) {
-  /** Queues a call for a validator that has not had it yet. */
-  function queueAgain(call: UpstreamCall): void {
-    if (call.isWaiting) return;
-    call.isWaiting = true;
-    lanes[call.plan.lane]?.again.push(call);
-    flushSoon();
-  }
+  const { queueAgain, queueAtTarget, queueFresh } = createRetryQueue({ lanes, flushSoon });
 
   /** A validator failed the call: another one gets it, unless another one has it already or none may get it. */
   function retry(call: UpstreamCall, validator: Validator, reason: FailureReason): void {
@@ -95,16 +90,6 @@ export function createFailover({
     }
   }
 
-  /** Queues a call for its one validator once more. */
-  function queueAtTarget(call: UpstreamCall, validator: Validator): void {
-    const lane = lanes[call.plan.lane];
-    if (lane === undefined || call.isWaiting) return;
-    call.isWaiting = true;
-    validator.lanes[lane.index]?.directed.push(call);
-    lane.directed += 1;
-    flushSoon();
-  }
-
   /**
    * Retries a call of an array whose answer is too long together, alone and in turn with the calls of other keys. The
    * lane's `again` would go first, and a hundred long answers there would hold up everybody. Any validator may get it,
@@ -119,10 +104,7 @@ export function createFailover({
       return;
     }
     validator.stats.failures[reason] += 1;
-    call.tried = 0;
-    call.isWaiting = true;
-    lanes[call.plan.lane]?.fresh.push(call);
-    flushSoon();
+    queueFresh(call);
   }
 
   return { queueAgain, retry, requestFailed, retryInHalves, retryAlone };

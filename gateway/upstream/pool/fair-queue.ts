@@ -1,4 +1,5 @@
 import { hasLongAnswers } from "./group-counts.ts";
+import { createKeyRing } from "./key-ring.ts";
 import { takeArray } from "./take-array.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
@@ -25,22 +26,8 @@ export const lightTurns: Turns = {
   callsMaxOf: () => Number.POSITIVE_INFINITY,
 };
 
-/** The waiting calls of a key; those before `at` are gone. `left` is what is left of its turn. */
-type KeyQueue = {
-  readonly group: string | undefined;
-  calls: (UpstreamCall | undefined)[];
-  at: number;
-  left: number;
-  isItsTurn: boolean;
-  /** The next in turn. */
-  next: KeyQueue | undefined;
-};
-
 /** Bounds of one request. `isMixed` false: it holds calls of one key, also where keys may share one. */
 export type TakeLimits = { callsMax: number; paramsBytesMax: number; isMixed?: boolean };
-
-/** So many places before `at` are kept, so that they are not cut off one by one. */
-const gonePlacesMax = 512;
 
 /**
  * Calls that wait, served by turns of their keys: deficit round robin (Shreedhar and Varghese 1995), a few steps a call
@@ -49,79 +36,25 @@ const gonePlacesMax = 512;
  */
 export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }: Turns) {
   let fresh: UpstreamCall[] = [];
-  const queues = new Map<string | undefined, KeyQueue>();
-  /** Keys with waiting calls, in the order of their turns. */
-  let first: KeyQueue | undefined;
-  let last: KeyQueue | undefined;
-  let backlog = 0;
+  const ring = createKeyRing();
 
   function spread(): void {
+    if (fresh.length === 0) return;
     const calls = fresh;
-    if (calls.length === 0) return;
     fresh = [];
-    backlog += calls.length;
-    let queue: KeyQueue | undefined;
-    for (const call of calls) {
-      if (queue === undefined || queue.group !== call.group) queue = queueOf(call.group);
-      queue.calls.push(call);
-    }
-  }
-
-  function queueOf(group: string | undefined): KeyQueue {
-    const known = queues.get(group);
-    if (known !== undefined) return known;
-    const queue: KeyQueue = { group, calls: [], at: 0, left: 0, isItsTurn: false, next: undefined };
-    queues.set(group, queue);
-    append(queue);
-    return queue;
-  }
-
-  function append(queue: KeyQueue): void {
-    queue.next = undefined;
-    if (last === undefined) first = queue;
-    else last.next = queue;
-    last = queue;
-  }
-
-  /** Ends the turn of the first key: it comes last, or goes where none of its calls wait. */
-  function endTurn(queue: KeyQueue): void {
-    first = queue.next;
-    if (first === undefined) last = undefined;
-    queue.isItsTurn = false;
-    if (queue.at < queue.calls.length) append(queue);
-    else queues.delete(queue.group);
-  }
-
-  /** The next call of a key that still wants an answer. */
-  function front(queue: KeyQueue): UpstreamCall | undefined {
-    while (queue.at < queue.calls.length) {
-      const call = queue.calls[queue.at];
-      if (call !== undefined && !call.settled) return call;
-      pass(queue);
-    }
-    return undefined;
-  }
-
-  function pass(queue: KeyQueue): void {
-    // A gone call must not be kept alive by its queue.
-    queue.calls[queue.at] = undefined;
-    queue.at += 1;
-    backlog -= 1;
-    if (queue.at < gonePlacesMax || queue.at * 2 < queue.calls.length) return;
-    queue.calls = queue.calls.slice(queue.at);
-    queue.at = 0;
+    ring.add(calls);
   }
 
   function takeByTurns(limits: TakeLimits, isMixed: boolean): UpstreamCall[] {
     const taken: UpstreamCall[] = [];
     let { callsMax } = limits;
     let bytes = 0;
-    for (let queue = first; queue !== undefined; queue = first) {
+    for (let queue = ring.first(); queue !== undefined; queue = ring.first()) {
       if (!queue.isItsTurn) {
         queue.isItsTurn = true;
         queue.left += perTurn;
       }
-      for (let call = front(queue); call !== undefined; call = front(queue)) {
+      for (let call = ring.front(queue); call !== undefined; call = ring.front(queue)) {
         const cost = Math.min(costOf(call), perTurn);
         if (cost > queue.left) break;
         bytes += call.paramsText.length;
@@ -129,13 +62,13 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
         if (taken.length === 0) callsMax = Math.min(callsMax, callsMaxOf(call), call.arrayMax);
         taken.push(call);
         queue.left -= cost;
-        pass(queue);
+        ring.pass(queue);
         if (call.alone || taken.length >= callsMax) {
-          if (front(queue) === undefined) endTurn(queue);
+          if (ring.front(queue) === undefined) ring.endTurn(queue);
           return taken;
         }
       }
-      endTurn(queue);
+      ring.endTurn(queue);
       if (taken.length > 0 && !isMixed) return taken;
     }
     return taken;
@@ -151,32 +84,16 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
     return fresh.length <= callsMaxOf(call) && fresh.every(({ group }) => group === call.group);
   }
 
-  function drain(): UpstreamCall[] {
-    spread();
-    const all: UpstreamCall[] = [];
-    for (const queue of queues.values()) {
-      for (let call = front(queue); call !== undefined; call = front(queue)) {
-        all.push(call);
-        pass(queue);
-      }
-    }
-    queues.clear();
-    first = undefined;
-    last = undefined;
-    backlog = 0;
-    return all;
-  }
-
   return {
     push(call: UpstreamCall): void {
       fresh.push(call);
     },
     /** How many calls wait. */
-    count: () => fresh.length + backlog,
+    count: () => fresh.length + ring.count(),
     /** Takes out the calls of the next request; at least one where one waits. */
     take(limits: TakeLimits): UpstreamCall[] {
       const isMixed = mayMix && limits.isMixed !== false;
-      if (backlog === 0 && isOneRequest(limits.callsMax, isMixed)) {
+      if (ring.count() === 0 && isOneRequest(limits.callsMax, isMixed)) {
         const { taken, rest } = takeArray(fresh, limits);
         fresh = rest;
         return taken;
@@ -185,20 +102,18 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
       return takeByTurns(limits, isMixed);
     },
     /** Takes out everything. */
-    drain,
+    drain(): UpstreamCall[] {
+      spread();
+      return ring.drain();
+    },
     forEach(visit: (call: UpstreamCall) => void): void {
       for (const call of fresh) visit(call);
-      for (const { calls } of queues.values()) for (const call of calls) if (call !== undefined) visit(call);
+      ring.forEach(visit);
     },
     /** Takes out the calls that were settled while they waited. */
     dropSettled(): void {
       if (fresh.some(({ settled }) => settled)) fresh = fresh.filter(({ settled }) => !settled);
-      for (const queue of queues.values()) {
-        const before = queue.calls.length - queue.at;
-        queue.calls = queue.calls.filter((call) => call?.settled === false);
-        queue.at = 0;
-        backlog -= before - queue.calls.length;
-      }
+      ring.dropSettled();
     },
     /**
      * Makes room for one more call of `group` in a full queue: takes out the latest call of the key with most waiting
@@ -206,22 +121,9 @@ export function createFairQueue({ perTurn, costOf, isMixed: mayMix, callsMaxOf }
      */
     makeRoom(group: string | undefined): UpstreamCall | undefined {
       spread();
-      let longest: KeyQueue | undefined;
-      let most = lengthOf(queues.get(group));
-      for (const queue of queues.values()) {
-        if (lengthOf(queue) <= most + 1) continue;
-        longest = queue;
-        most = lengthOf(queue);
-      }
-      const call = longest?.calls.pop();
-      if (call !== undefined) backlog -= 1;
-      return call;
+      return ring.popLongest(group);
     },
   };
-}
-
-function lengthOf(queue: KeyQueue | undefined): number {
-  return queue === undefined ? 0 : queue.calls.length - queue.at;
 }
 
 function mayJoin(

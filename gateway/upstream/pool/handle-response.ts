@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { WholeAnswer } from "../upstream-result.ts";
+import { createBadAnswers } from "./bad-answers.ts";
 import type { FailureReason, UpstreamRequest } from "./connection.ts";
 import { type Failover, mayBeItsEnd } from "./failover.ts";
 import type { FinishCall } from "./finish-call.ts";
@@ -10,9 +10,6 @@ import { readResponse } from "./read-response.ts";
 import { createSettleAnswers } from "./settle-answers.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { Validator } from "./validator.ts";
-
-/** After bad answers from so many validators the call is at fault: no further validator is blamed for it. */
-const blamedAnswersMax = 2;
 
 /** A proxy in front of a validator says so that the validator has gone, or hangs. */
 const proxyStatuses: ReadonlySet<number> = new Set([502, 504]);
@@ -41,57 +38,8 @@ export function createResponseHandler({
   logger: Logger;
   now: () => number;
 }) {
+  const { badAnswer, refusedArray, refusedCall, allBad, blame } = createBadAnswers({ finish, failover, now });
   const settleAnswers = createSettleAnswers({ lanes, finish, badAnswer, splitAfterMs, now });
-
-  function badAnswer(call: UpstreamCall, validator: Validator, reason: FailureReason, alone: boolean): void {
-    call.badAnswers += 1;
-    call.alone ||= alone;
-    call.mayHaveArrived = true;
-    failover.retry(call, validator, reason);
-  }
-
-  /** One error object for a whole array: one of its calls may have spoiled it, so it is retried in halves. */
-  function refusedArray(request: UpstreamRequest, validator: Validator): void {
-    const open = request.calls.filter((call) => !call.settled);
-    const refusal = { validatorIndex: validator.index, left: open.length, hasCulprit: false };
-    for (const call of open) {
-      call.refusal ??= refusal;
-      if (call.refusal !== refusal) refusal.hasCulprit = true;
-    }
-    halve(request, "array_refused");
-  }
-
-  function halve(request: UpstreamRequest, reason: FailureReason): void {
-    for (const call of request.calls) {
-      if (call.settled) continue;
-      call.badAnswers += 1;
-      call.mayHaveArrived = true;
-    }
-    failover.retryInHalves(request, reason);
-  }
-
-  /** An error object that names no call. Once a second validator sends one, it is the call's answer. */
-  function refusedCall(request: UpstreamRequest, validator: Validator, error: WholeAnswer): void {
-    const [call] = request.calls;
-    if (call?.fallback !== undefined) finish(call, error);
-    else {
-      if (call !== undefined) call.fallback = error;
-      allBad(request, validator, "bad_answer");
-    }
-  }
-
-  function allBad(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
-    blame(request, validator, reason);
-    const [call] = request.calls;
-    if (request.calls.length > 1) halve(request, reason);
-    else if (call !== undefined) badAnswer(call, validator, reason, call.badAnswers > 0);
-  }
-
-  function blame(request: UpstreamRequest, validator: Validator, reason: FailureReason): void {
-    const [call] = request.calls;
-    if (request.calls.length === 1 && call !== undefined && call.badAnswers >= blamedAnswersMax) return;
-    validator.health.failed(reason, now());
-  }
 
   /**
    * The calls of an array are retried alone. A lone call goes to one other validator, whose answer may be shorter if this

@@ -2,7 +2,7 @@ import { isStreamed, type UpstreamResult, type WholeAnswer } from "../upstream-r
 import type { AskInTurn } from "./ask-in-turn.ts";
 import type { PoolHead } from "./choose.ts";
 import { classifyResponse, isValue, type ResponseClass } from "./classify-response.ts";
-import { lightLane, slowLane } from "./lanes.ts";
+import { createInternalErrors, isInternal } from "./internal-errors.ts";
 import { blockMustExist, saysUnknownBlock } from "./must-exist.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
@@ -10,9 +10,6 @@ import type { Validator } from "./validator.ts";
 
 /** So many others are asked for a block that must exist and that one validator does not have. */
 const behindRetriesMax = 2;
-
-/** JSON-RPC's "Internal error": https://www.jsonrpc.org/specification#error_object */
-const internalErrorCode = -32603;
 
 /** Methods whose `null` may mean that only another validator knows of the transaction yet. */
 const asksAllBeforeNull = new Set(["eth_getTransactionByHash", "eth_getTransactionReceipt"]);
@@ -40,49 +37,17 @@ export function createNullVerification({
     const { rule } = call.plan;
     // A trace goes to one validator, whatever its answer.
     if (rule.trace !== undefined) return true;
-    if (isInternal(response)) return !mayBeRepeated(call);
+    if (isInternal(response)) return !internalErrors.mayBeRepeated(call);
     if (asksAllBeforeNull.has(rule.name)) return response.kind !== "null";
     if (rule.block === undefined || !saysUnknownBlock(response)) return true;
     return !blockMustExist({ rule, paramsText: call.paramsText, head: head.announced()?.number });
   }
 
-  /**
-   * The call itself may cause an internal error. So a call goes to no other validator where it may cost much, by its lane or
-   * by the time that it took, or where it was lost with another validator before.
-   */
-  function mayBeRepeated({ plan: { lane }, losses, sentAtMs, target }: UpstreamCall): boolean {
-    if (losses > 0 || target !== undefined || lane === slowLane) return false;
-    return lane === lightLane || now() - sentAtMs < runMsMax;
-  }
+  const internalErrors = createInternalErrors({ validators, askInTurn, runMsMax, now, count });
 
   function count(reason: "behind" | "internal_error", lastValidator: number): void {
     const validator = validators[lastValidator];
     if (validator !== undefined) validator.stats.failures[reason] += 1;
-  }
-
-  /** Asks one other validator, alone. Where that one answers the same or nothing, the first answer counts. */
-  function checkInternal(
-    answer: WholeAnswer,
-    call: UpstreamCall,
-    deliver: (answer: UpstreamResult) => void,
-  ): void {
-    count("internal_error", call.lastValidator);
-    // Counts as lost once: if it ends the second validator too, it goes to no third one.
-    const losses = call.plan.lane === lightLane ? 0 : 1;
-    const { plan, paramsText, deadlineMs, group } = call;
-    askInTurn(
-      { plan, paramsText, deadlineMs, group, losses },
-      {
-        excluded: validators[call.lastValidator]?.bit ?? 0,
-        askedMax: 1,
-        knows(other, lastValidator) {
-          const isSame = isInternal(classifyResponse(other));
-          if (isSame) count("internal_error", lastValidator);
-          return !isSame;
-        },
-        done: (other, unmet) => deliver(other ?? (unmet === "lost" ? unmet : answer)),
-      },
-    );
   }
 
   /** Asks other validators. The first answer counts where they know no better. */
@@ -118,14 +83,10 @@ export function createNullVerification({
       const response = classifyResponse(result);
       if (isSure(call, response)) deliver(result);
       else if (isInternal(response) && !asksAllBeforeNull.has(call.plan.rule.name)) {
-        checkInternal(result, call, deliver);
+        internalErrors.check(result, call, deliver);
       } else check(result, call, deliver);
     }
   };
-}
-
-function isInternal(response: ResponseClass): boolean {
-  return response.kind === "error" && response.code === internalErrorCode;
 }
 
 function ignore(): void {}

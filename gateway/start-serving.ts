@@ -1,0 +1,135 @@
+import type { Logger } from "pino";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { lossReasons } from "./auth/key-loss.ts";
+import type { ConnectionSettings, GatewayConfig } from "./config.ts";
+import type { Parts } from "./create-parts.ts";
+import { createFailureLimiter } from "./limits/failure-limiter.ts";
+import { createLimiter, type Limiter } from "./limits/limiter.ts";
+import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
+import type { MethodTable } from "./methods/method-table.ts";
+import type { GatewayMetrics } from "./metrics.ts";
+import { createFaucetClient } from "./pipeline/faucet-client.ts";
+import { createOwnMethods } from "./pipeline/own-methods.ts";
+import type { PipelineDependencies } from "./pipeline/request-context.ts";
+import { createRequestHandler } from "./pipeline/request-handler.ts";
+import { lateReply } from "./pipeline/response.ts";
+import { createTraceGas } from "./pipeline/trace-gas.ts";
+import { createUpgrade } from "./pipeline/upgrade-pipeline.ts";
+import { createBodyBudget } from "./server/body-budget.ts";
+import { createConnectionSlots } from "./server/connection-slots.ts";
+import { type HttpServer, startHttpServer } from "./server/http-server.ts";
+import { registerIntakeMetrics } from "./server/intake-metrics.ts";
+import { registerTlsMetrics } from "./server/tls-metrics.ts";
+import { registerSocketMetrics } from "./server/websocket/socket-metrics.ts";
+import { createSockets } from "./server/websocket/sockets.ts";
+import type { Progress } from "./status.ts";
+
+/** The first call should find a validator. Without any, the gateway serves all the same, and says so. */
+const headWaitMs = 2000;
+
+type ServingOptions = {
+  config: GatewayConfig;
+  connectionSettings: ConnectionSettings;
+  methods: MethodTable;
+  metrics: GatewayMetrics;
+  parts: Parts;
+  progress: Progress;
+  logger: Logger;
+  monotonicMs: () => number;
+  /** Called at the end, in reverse order. */
+  onStop: (stop: () => unknown) => void;
+};
+
+/** Starts what takes calls once Redis answers: the limits, the pipeline, the sockets and the public port. */
+export async function startServing(options: ServingOptions): Promise<HttpServer> {
+  const { config, parts, progress, logger, monotonicMs } = options;
+  const { registry } = options.metrics;
+  const { answerBudget, subscriptions, upstream } = parts;
+  const pipeline = createPipelineDependencies(options, startLimiter(options));
+  const { clientAddress } = pipeline;
+  const { handle, refuseBodiless, answerFrame, isKeyOver } = createRequestHandler(pipeline);
+  const sockets = createSockets({
+    settings: config.webSocket,
+    answerFrame,
+    isKeyOver,
+    subscriptions,
+    answerBudget,
+    monotonicMs,
+  });
+  registerSocketMetrics({ registry, sockets, subscriptions });
+
+  const slots = createConnectionSlots({
+    settings: options.connectionSettings,
+    isTrustedProxy: clientAddress.isTrustedProxy,
+  });
+  const budget = createBodyBudget({ settings: config.bodies, monotonicMs });
+  registerIntakeMetrics({ registry, slots, budget });
+  registerTlsMetrics({ registry, certificate: () => progress.http?.certificate() });
+
+  await upstream.waitForHead(headWaitMs);
+  return startHttpServer({
+    host: config.host,
+    port: config.port,
+    tls: config.tls,
+    handle,
+    refuseBodiless,
+    upgrade: createUpgrade({ ...pipeline, sockets }),
+    sockets,
+    webSocketSettings: config.webSocket,
+    limits: config.limits,
+    slots,
+    budget,
+    clientAddress,
+    droppedBytesMax: config.bodies.droppedBytesMax,
+    lateReply,
+    giveUp: () => upstream.giveUp(),
+    readers: parts.readers,
+    logger,
+  });
+}
+
+/** The limits are exact from the first call on, so they start once Redis answers. */
+function startLimiter({ parts, progress, metrics, logger, onStop }: ServingOptions): Limiter {
+  const { redis, keys } = parts;
+  const limiter = createLimiter({ redis, logger });
+  progress.limiter = limiter;
+  const lost = keys.loss();
+  if (lost !== undefined && lost !== "none") limiter.hold(lossReasons[lost]);
+  registerLimiterMetrics({ registry: metrics.registry, limiter });
+  onStop(() => limiter.stop());
+  return limiter;
+}
+
+function createPipelineDependencies(
+  { config, parts, methods, metrics, logger, monotonicMs }: ServingOptions,
+  limiter: Limiter,
+): PipelineDependencies {
+  const { redis, upstream, deadly, answerBudget, cache, keys, filters, subscriptions } = parts;
+  const { profile, limits } = config;
+  return {
+    profile,
+    limits,
+    keys,
+    clientAddress: createClientAddress({ trustedProxies: config.trustedProxies }),
+    failures: createFailureLimiter({
+      redis,
+      points: limits.requestsPerMinute,
+      durationSeconds: 60,
+      sharedPerSecondMax: config.keyLookUps.failuresPerSecondMax,
+      monotonicMs,
+    }),
+    limiter,
+    methods,
+    upstream,
+    cache,
+    deadly,
+    traceBounds: config.traces,
+    checkTraceGas: createTraceGas({ cache, methods, gasMax: config.traces.gasMax }),
+    answerBudget,
+    answerOwnMethod: createOwnMethods({ filters, subscriptions }),
+    faucet: createFaucetClient({ url: config.faucetUrl }),
+    metrics,
+    logger,
+    monotonicMs,
+  };
+}
