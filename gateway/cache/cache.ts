@@ -1,5 +1,6 @@
 import type { CallToForward } from "../methods/call.ts";
-import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
+import type { AnnouncedHead } from "../upstream/announced-head.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 import {
   type CallOptions,
   isStreamed,

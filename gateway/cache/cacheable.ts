@@ -1,6 +1,6 @@
 import type { CallToForward } from "../methods/call.ts";
 import { shownBlock } from "../methods/shown-block.ts";
-import type { AnnouncedHead } from "../upstream/upstream.ts";
+import type { AnnouncedHead } from "../upstream/announced-head.ts";
 import {
   isStreamed,
   type UpstreamResult,

@@ -1,6 +1,7 @@
 import type { ByteText } from "../json-rpc/answer.ts";
 import type { CallToForward } from "../methods/call.ts";
-import type { AnnouncedHead, Upstream } from "../upstream/upstream.ts";
+import type { AnnouncedHead } from "../upstream/announced-head.ts";
+import type { Upstream } from "../upstream/upstream.ts";
 import type { UpstreamResult, WholeAnswer } from "../upstream/upstream-result.ts";
 import { isCacheable } from "./cacheable.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";

@@ -7,7 +7,7 @@ import type { Call } from "../methods/call.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { Exchange } from "../server/exchange.ts";
 import type { FrameCaller } from "../subscriptions/answer-subscription.ts";
-import type { AnnouncedHead } from "../upstream/upstream.ts";
+import type { AnnouncedHead } from "../upstream/announced-head.ts";
 import type { CallOutcome } from "./call-outcome.ts";
 import type { OwnCall } from "./own-methods.ts";
 import { createQaTrace, type QaTrace } from "./qa-trace.ts";

@@ -7,16 +7,11 @@ import { createRunTraces } from "../traces/run-traces.ts";
 import { registerTraceMetrics } from "../traces/trace-metrics.ts";
 import { createTraceNodes } from "../traces/trace-nodes.ts";
 import type { TraceSlots } from "../traces/trace-slots.ts";
+import { type AnnouncedHead, followAnnounced } from "./announced-head.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
-import {
-  type CallOptions,
-  ownWholeAnswer,
-  type Settle,
-  type UpstreamResult,
-  type WholeAnswer,
-} from "./upstream-result.ts";
+import type { CallOptions, Settle, UpstreamResult } from "./upstream-result.ts";
 import { problemsOf, upstreamStatus } from "./upstream-status.ts";
 import { createValidatorPool } from "./validator-pool.ts";
 
@@ -49,15 +44,6 @@ export type Upstream = {
   /** Settles all calls as unavailable and takes none in any more. */
   giveUp(): void;
   stop(): Promise<void>;
-};
-
-export type AnnouncedHead = {
-  number: number;
-  bigNumber: bigint;
-  /** As JSON text: a string of hex. */
-  numberText: string;
-  /** What `eth_blockNumber` is answered. */
-  blockNumber: WholeAnswer;
 };
 
 /** The validators as one: the head says which of them count, the pool sends them calls. */
@@ -124,19 +110,7 @@ export function createUpstream({
   const healthyNodes = () => (tracePool.isAnswering() ? tracePool.healthy().length : 0);
   registerTraceMetrics({ registry, deadly, traces, healthyNodes });
   const parts = { head, pool, traces, traceNodes, healthyNodes, deadly };
-  let announced: AnnouncedHead | undefined;
-  head.onHead(({ number, numberHex }) => {
-    const numberText = `"${numberHex}"`;
-    announced = {
-      number: Number(number),
-      bigNumber: number,
-      numberText,
-      blockNumber: ownWholeAnswer(numberText),
-    };
-  });
-  head.onEpoch(() => {
-    announced = undefined;
-  });
+  const announced = followAnnounced(head);
 
   function submit(call: CallToForward, options: CallOptions, settle: Settle): void {
     if (call.rule.trace !== undefined) traces.submit(call, options, settle);
@@ -147,7 +121,7 @@ export function createUpstream({
   return {
     ask: (call, options) => new Promise((resolve) => submit(call, options, resolve)),
     submit,
-    head: () => announced,
+    head: announced,
     reach: headGate.reach,
     headNumber: () => head.announced()?.number,
     onHead: head.onHead,

@@ -4,7 +4,7 @@ import { canonicalParams } from "../../methods/block-parameter/canonical-params.
 import { findParam, found } from "../../methods/block-parameter/find-param.ts";
 import { readBlock } from "../../methods/block-parameter/read-block.ts";
 import type { About, Call, CallToForward } from "../../methods/call.ts";
-import type { AnnouncedHead } from "../../upstream/upstream.ts";
+import type { AnnouncedHead } from "../../upstream/announced-head.ts";
 
 /**
  * Which block it is asked of: `latest`, `safe`, `finalized` and a missing parameter that means them become the number of

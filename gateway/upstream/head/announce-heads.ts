@@ -1,12 +1,12 @@
 import { createAnnouncedChain } from "./announced-chain.ts";
 import { createEpochWatch } from "./epoch-watch.ts";
+import { createGenesis } from "./genesis.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import { createHeaderProof } from "./header-proof.ts";
 import { earlier, nextHead } from "./next-head.ts";
 import { placeValidators } from "./place-validators.ts";
 import type { Header } from "./read-header.ts";
-import { answers, type TrackedValidator } from "./validator.ts";
-import { voteGenesis } from "./vote-genesis.ts";
+import type { TrackedValidator } from "./validator.ts";
 
 /** What happens to the chain, in the order in which listeners hear of it. */
 export type HeadEvent =
@@ -32,22 +32,10 @@ export function createHeadAnnouncer({
   const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
   const all = [...validators.values()];
-  let genesisHash = configuredGenesisHash;
-  let firstAnswerAtMs: number | undefined;
+  const genesis = createGenesis({ validators: all, chainId, configuredHash: configuredGenesisHash, limits });
   let firstTipAtMs: number | undefined;
   /** When a block was last announced; before the first one, when this began. */
   let announcedAtMs: number | undefined;
-
-  function decideGenesis(nowMs: number, events: HeadEvent[]): void {
-    if (firstAnswerAtMs === undefined) {
-      if (!all.some(answers)) return;
-      firstAnswerAtMs = nowMs;
-    }
-    const waitedMs = nowMs - firstAnswerAtMs;
-    const { genesisWaitMs } = limits;
-    genesisHash = voteGenesis({ validators: all, chainId, waitedMs, genesisWaitMs });
-    if (genesisHash !== undefined) events.push({ kind: "genesis", hash: genesisHash });
-  }
 
   /** Announces each block that is due. Returns when the next one may be due. */
   function announceAll(nowMs: number, events: HeadEvent[]): number | undefined {
@@ -72,18 +60,18 @@ export function createHeadAnnouncer({
 
   /** The first sealers are in the genesis block, whose hash is known to be right. */
   function learnGenesis(nowMs: number): void {
-    for (const { genesis } of all) {
-      if (genesis === undefined || genesis.hash !== genesisHash || !proof.isAuthentic(genesis)) continue;
-      proof.beginWith(genesis);
-      placeAll(nowMs);
-      return;
-    }
+    const block = all.find(
+      (validator) => genesis.is(validator.genesis) && proof.isAuthentic(validator.genesis),
+    )?.genesis;
+    if (block === undefined) return;
+    proof.beginWith(block);
+    placeAll(nowMs);
   }
 
   function beginEpoch(newGenesisHash: string, sinceMs: number): void {
     chain.reset();
     proof.reset();
-    genesisHash = newGenesisHash;
+    genesis.begin(newGenesisHash);
     // Validators have reported their blocks since the suspicion began, so there is no second wait.
     firstTipAtMs = sinceMs;
     for (const validator of all) {
@@ -96,7 +84,15 @@ export function createHeadAnnouncer({
 
   function placeAll(nowMs: number): void {
     const { jumpBlocksMax } = limits;
-    placeValidators({ chain, proof, validators: all, chainId, genesisHash, jumpBlocksMax, nowMs });
+    placeValidators({
+      chain,
+      proof,
+      validators: all,
+      chainId,
+      genesisHash: genesis.hash(),
+      jumpBlocksMax,
+      nowMs,
+    });
   }
 
   /** Begins a new epoch where the chain is another one. Returns when to look again; `nextAtMs` where nothing changed. */
@@ -126,20 +122,22 @@ export function createHeadAnnouncer({
   return {
     chain,
     proof,
-    genesisHash: () => genesisHash,
+    genesisHash: genesis.hash,
     announcedAtMs: () => announcedAtMs,
     /** Decides what follows from the validators' reports, and when to decide again though nothing happens. */
     settle(nowMs: number): { events: HeadEvent[]; lookAgainAtMs: number | undefined } {
       const events: HeadEvent[] = [];
       announcedAtMs ??= nowMs;
-      if (genesisHash === undefined) decideGenesis(nowMs, events);
+      const decided = genesis.decide(nowMs);
+      if (decided !== undefined) events.push({ kind: "genesis", hash: decided });
       placeAll(nowMs);
       const nextAtMs = announceAll(nowMs, events);
-      if (genesisHash !== undefined) {
-        return { events, lookAgainAtMs: watchEpoch(genesisHash, nextAtMs, nowMs, events) };
-      }
-      const dueAtMs = (firstAnswerAtMs ?? nowMs) + limits.genesisWaitMs;
-      return { events, lookAgainAtMs: nowMs < dueAtMs ? dueAtMs : nextAtMs };
+      const known = genesis.hash();
+      const lookAgainAtMs =
+        known === undefined
+          ? (genesis.undecidedUntilMs(nowMs) ?? nextAtMs)
+          : watchEpoch(known, nextAtMs, nowMs, events);
+      return { events, lookAgainAtMs };
     },
   };
 }

@@ -5,10 +5,9 @@ import { createHeadState } from "./head-state.ts";
 import type { HeadUpdate, Lookup, WaitingHead } from "./head-update.ts";
 import { createHeadPublisher, type Epoch, type Head, type NewHead } from "./publish-heads.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
+import { type FollowedValidator, startFeeds } from "./start-feeds.ts";
 import { isOurs, type Outside } from "./validator.ts";
-import { createValidatorFeed, type ValidatorFeed } from "./validator-feed.ts";
 import { whyNoneCounts } from "./why-none-counts.ts";
-import { wsAddresses } from "./ws-addresses.ts";
 
 export type HeadTracker = {
   /** The announced head; undefined until a validator of ours reports a block. It never falls within an epoch. */
@@ -45,6 +44,18 @@ export type HeadTracker = {
   stop(): Promise<void>;
 };
 
+export type HeadTrackerOptions = {
+  validators: readonly FollowedValidator[];
+  chainId: bigint;
+  genesisHash?: string | undefined;
+  blockTimeMs: number;
+  logger: Pick<Logger, "info" | "warn" | "debug" | "error">;
+  limits?: Partial<HeadLimits>;
+  now?: () => number;
+  monotonicMs?: () => number;
+  random?: () => number;
+};
+
 /**
  * The gateway's clock: follows the heads of all validators and announces one number for everybody. `chainId` and, where
  * it is configured, `genesisHash` say which validators count; otherwise the first genesis that a majority agrees on.
@@ -60,17 +71,7 @@ export function createHeadTracker({
   now = Date.now,
   monotonicMs = () => performance.now(),
   random = Math.random,
-}: {
-  validators: readonly { label: string; url: string; wsUrl?: string | undefined }[];
-  chainId: bigint;
-  genesisHash?: string | undefined;
-  blockTimeMs: number;
-  logger: Pick<Logger, "info" | "warn" | "debug" | "error">;
-  limits?: Partial<HeadLimits>;
-  now?: () => number;
-  monotonicMs?: () => number;
-  random?: () => number;
-}): HeadTracker {
+}: HeadTrackerOptions): HeadTracker {
   const limits = createHeadLimits({ blockTimeMs, changes });
   const labels = validators.map(({ label }) => label);
   const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
@@ -122,34 +123,21 @@ export function createHeadTracker({
     );
   }
 
-  const feeds = new Map<string, ValidatorFeed>();
-  for (const { label, url, wsUrl = "auto" } of validators) {
-    const urls = validators.filter((other) => other.label !== label).map((other) => other.url);
-    const feed = createValidatorFeed({
-      label,
-      url,
-      wsAddresses: wsAddresses({ url, wsUrl, urls }),
-      limits,
-      logger,
-      monotonicMs,
-      random,
-      onProbe: (probe) => follow(state.probed(label, probe, monotonicMs())),
-      onFailure: (failure) => follow(state.failed(label, failure, monotonicMs())),
-      onHeader: (header) => follow(state.headed(label, header, monotonicMs())),
-    });
-    feeds.set(label, feed);
-  }
+  const feeds = startFeeds({
+    validators,
+    limits,
+    logger,
+    monotonicMs,
+    random,
+    onProbe: (label, probe) => follow(state.probed(label, probe, monotonicMs())),
+    onFailure: (label, failure) => follow(state.failed(label, failure, monotonicMs())),
+    onHeader: (label, header) => follow(state.headed(label, header, monotonicMs())),
+  });
 
   return {
     announced: publisher.head,
     isEligible: state.isEligible,
-    heightOf(label) {
-      const validator = state.validator(label);
-      if (validator === undefined || !isOurs(validator)) return undefined;
-      // A validator that stands outside gets no calls at all, as long as another one does not.
-      const isPassedOver = validator.outside !== undefined && labels.some(state.isEligible);
-      return isPassedOver ? undefined : validator.tip?.header.number;
-    },
+    heightOf: (label) => heightOf(state, label, labels),
     connectionLostAtMs: (label) => feeds.get(label)?.connectionLostAtMs(),
     waitFor: publisher.waitFor,
     lookSoon() {
@@ -159,10 +147,7 @@ export function createHeadTracker({
     headAgeMs: () => state.ageMs(monotonicMs()),
     answering: () => state.answering(monotonicMs()),
     differences: () => ({
-      outside: labels.flatMap((label) => {
-        const outside = state.validator(label)?.outside;
-        return outside === undefined ? [] : [{ label, outside }];
-      }),
+      outside: outsideOf(state, labels),
       waiting: state.waiting(monotonicMs()),
     }),
     whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.validator(label) ?? [])),
@@ -188,6 +173,23 @@ export function createHeadTracker({
       await Promise.all([...feeds.values()].map((feed) => feed.stop()));
     },
   };
+}
+
+type State = Pick<ReturnType<typeof createHeadState>, "validator" | "isEligible">;
+
+function heightOf(state: State, label: string, labels: readonly string[]): bigint | undefined {
+  const validator = state.validator(label);
+  if (validator === undefined || !isOurs(validator)) return undefined;
+  // A validator that stands outside gets no calls at all, as long as another one does not.
+  const isPassedOver = validator.outside !== undefined && labels.some(state.isEligible);
+  return isPassedOver ? undefined : validator.tip?.header.number;
+}
+
+function outsideOf(state: State, labels: readonly string[]): { label: string; outside: Outside }[] {
+  return labels.flatMap((label) => {
+    const outside = state.validator(label)?.outside;
+    return outside === undefined ? [] : [{ label, outside }];
+  });
 }
 
 function range(from: bigint, to: bigint): bigint[] {

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
+import { createConfirmedHeads } from "./confirmed-heads.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import type { Probe, ProbeFailure } from "./head-update.ts";
-import { createHeadsSocket } from "./heads-socket.ts";
 import { type Header, readHeader } from "./read-header.ts";
 import { readProbe } from "./read-probe.ts";
-import { createRpcClient, type RpcCall } from "./rpc-client.ts";
+import { createRpcClient, type RpcCall, type RpcClient } from "./rpc-client.ts";
 
 export type ValidatorFeed = {
   /** Asks for the latest block now, or as soon as the probe under way is answered. */
@@ -51,11 +51,8 @@ export function createValidatorFeed({
   let latestWanted = true;
   let probedAtMs = Number.NEGATIVE_INFINITY;
   let connectionLostAtMs: number | undefined;
-  let confirmedAtMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let lastReason: string | undefined;
-  let wsHost: string | undefined;
 
   const client = createRpcClient({
     url,
@@ -69,47 +66,16 @@ export function createValidatorFeed({
     },
   });
 
-  const socket = createHeadsSocket({
-    addresses: wsAddresses,
+  const heads = createConfirmedHeads({
+    label,
+    wsAddresses,
     limits,
+    logger,
     monotonicMs,
     random,
-    onSubscribed(address) {
-      wsHost = new URL(address).host;
-      if (socket.reconnects() === 0) sayHeads();
-      probeSoon();
-    },
-    onHeader(header) {
-      if (!isConfirmed()) return;
-      sayHeads();
-      onHeader(header);
-    },
-    onEnded(reason) {
-      say(reason, () => logger.warn({ validator: label, reason }, "no heads by WebSocket, polling"));
-      probeSoon();
-    },
+    onHeader,
+    onChanged: () => probeSoon(),
   });
-
-  function isConfirmed(): boolean {
-    const liveSinceMs = socket.liveSinceMs();
-    return liveSinceMs !== undefined && confirmedAtMs >= liveSinceMs;
-  }
-
-  function bringsHeads(): boolean {
-    if (!isConfirmed()) return false;
-    const lastMs = Math.max(socket.lastHeadAtMs() ?? 0, socket.liveSinceMs() ?? 0);
-    return monotonicMs() - lastMs < limits.socketSilentMs;
-  }
-
-  // A new subscription is logged only when it has brought a head.
-  function sayHeads(): void {
-    say("heads", () => logger.info({ validator: label, address: wsHost }, "heads by WebSocket"));
-  }
-
-  function say(reason: string, line: () => void): void {
-    if (reason !== lastReason && !stopped) line();
-    lastReason = reason;
-  }
 
   function schedule(delayMs: number): void {
     clearTimeout(timer);
@@ -126,7 +92,7 @@ export function createValidatorFeed({
     probing = true;
     const sentAtMs = monotonicMs();
     probedAtMs = sentAtMs;
-    const wantsLatest = latestWanted || !bringsHeads();
+    const wantsLatest = latestWanted || !heads.bring();
     latestWanted = false;
     const asked = await client.ask(wantsLatest ? probeForBlock : probeForNumber);
     if (stopped) return;
@@ -140,21 +106,10 @@ export function createValidatorFeed({
       return;
     }
     failures = 0;
-    confirmedAtMs = sentAtMs;
+    heads.confirm(sentAtMs);
     schedule(latestWanted ? limits.probeGapMinMs : limits.probeIntervalMs * (0.9 + random() / 10));
-    if (read.latest !== undefined) dropDeafSocket(read.latest);
+    if (read.latest !== undefined) heads.dropIfDeaf(read.latest);
     onProbe(read);
-  }
-
-  /** Renews a subscription that brings nothing while the chain goes on. */
-  let polled: { hash: string; newSinceMs: number } | undefined;
-  function dropDeafSocket(latest: Header): void {
-    const nowMs = monotonicMs();
-    if (polled?.hash !== latest.hash) polled = { hash: latest.hash, newSinceMs: nowMs };
-    const liveSinceMs = socket.liveSinceMs();
-    if (liveSinceMs === undefined || bringsHeads()) return;
-    const heardMs = Math.max(socket.lastHeadAtMs() ?? 0, liveSinceMs);
-    if (polled.newSinceMs > heardMs + limits.socketSilentMs) socket.drop("silent");
   }
 
   function retryDelayMs(): number {
@@ -168,28 +123,34 @@ export function createValidatorFeed({
   void probe();
   return {
     probeSoon,
-    async fetchBlocks(numbers) {
-      const headers: Header[] = [];
-      for (let start = 0; start < numbers.length; start += limits.fillArrayLength) {
-        const asked = await client.ask(numbers.slice(start, start + limits.fillArrayLength).map(blockAt));
-        if (asked.kind === "failed") return undefined;
-        for (const result of asked.results) {
-          const header = readHeader(result);
-          if (header !== undefined) headers.push(header);
-        }
-      }
-      return headers;
-    },
-    source: () => (bringsHeads() ? "newHeads" : "polling"),
-    wsReconnects: () => socket.reconnects(),
+    fetchBlocks: (numbers) => fetchBlocks(client, numbers, limits.fillArrayLength),
+    source: () => (heads.bring() ? "newHeads" : "polling"),
+    wsReconnects: heads.reconnects,
     connectionLostAtMs: () => connectionLostAtMs,
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      socket.stop();
+      heads.stop();
       await client.stop();
     },
   };
+}
+
+async function fetchBlocks(
+  client: RpcClient,
+  numbers: readonly bigint[],
+  arrayLength: number,
+): Promise<Header[] | undefined> {
+  const headers: Header[] = [];
+  for (let start = 0; start < numbers.length; start += arrayLength) {
+    const asked = await client.ask(numbers.slice(start, start + arrayLength).map(blockAt));
+    if (asked.kind === "failed") return undefined;
+    for (const result of asked.results) {
+      const header = readHeader(result);
+      if (header !== undefined) headers.push(header);
+    }
+  }
+  return headers;
 }
 
 const blockAt = (number: bigint): RpcCall => ({

@@ -2,7 +2,8 @@ import { type CacheOptions, createCache, type Source } from "../../../gateway/ca
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { atHead } from "../../../gateway/pipeline/stages/at-head.ts";
-import type { AnnouncedHead, Upstream } from "../../../gateway/upstream/upstream.ts";
+import type { AnnouncedHead } from "../../../gateway/upstream/announced-head.ts";
+import type { Upstream } from "../../../gateway/upstream/upstream.ts";
 import {
   type CallOptions,
   ownWholeAnswer,

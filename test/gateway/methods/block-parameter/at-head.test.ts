@@ -3,7 +3,7 @@ import t from "tap";
 import type { About, Call } from "../../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
 import { atHead } from "../../../../gateway/pipeline/stages/at-head.ts";
-import type { AnnouncedHead } from "../../../../gateway/upstream/upstream.ts";
+import type { AnnouncedHead } from "../../../../gateway/upstream/announced-head.ts";
 import { ownWholeAnswer } from "../../../../gateway/upstream/upstream-result.ts";
 
 const { rules } = readMethodTable(new URL("../../../../config/methods.yaml", import.meta.url).pathname);
