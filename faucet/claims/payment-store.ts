@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
 import {
-  faucetChainKey,
   faucetClaimKey,
   faucetLeaderKey,
   faucetLimitKey,
@@ -9,9 +8,8 @@ import {
   faucetPaidKey,
   faucetPausedKey,
   faucetQueueKey,
-  faucetWalletKey,
 } from "../../lib/redis/keys/faucet.ts";
-import { runScript, type Script } from "../../lib/redis/run-script.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
 import type { Claim, SignedClaim } from "./claim.ts";
 import { createPaymentReader } from "./payment-reader.ts";
 import {
@@ -21,25 +19,15 @@ import {
   moveNonceScript,
   reopenScript,
   requeueScript,
-  restoreScript,
   signScript,
 } from "./payment-scripts.ts";
+import { type Change, type MinedPayment, restoreChange } from "./restore-payment.ts";
+import { createWalletRecords } from "./wallet-records.ts";
 
 /** Ended payments that are remembered by nonce: more than a dev chain forgets when it is killed. */
 const paidMax = 1000;
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>;
-
-/** A payment as it stands on the chain. */
-export type MinedPayment = {
-  claimId: string;
-  address: string;
-  amountWei: bigint;
-  nonce: number;
-  txHash: string;
-  blockNumber: number;
-  minedAtMs: number;
-};
 
 /**
  * What the replica that pays reads and changes. Every change carries its fencing number, and throws LeadershipLostError
@@ -59,10 +47,7 @@ export function createPaymentStore({
 }) {
   const testTime = () => now?.() ?? "";
 
-  async function change(
-    fence: string,
-    { script, keys, args }: { script: Script; keys: readonly string[]; args: readonly (string | number)[] },
-  ): Promise<boolean> {
+  async function change(fence: string, { script, keys, args }: Change): Promise<boolean> {
     const answer = await runScript({
       redis,
       script,
@@ -93,6 +78,7 @@ export function createPaymentStore({
 
   return {
     ...createPaymentReader({ redis }),
+    ...createWalletRecords({ redis }),
 
     moveNonce: (fence: string, { from, to }: { from: number | undefined; to: number }) =>
       change(fence, { script: moveNonceScript, keys: [faucetNonceKey], args: [from ?? "", to] }),
@@ -133,50 +119,8 @@ export function createPaymentStore({
         args: [id, nonce],
       }),
 
-    restore(fence: string, payment: MinedPayment): Promise<boolean> {
-      const { claimId, address, amountWei, nonce, txHash, blockNumber, minedAtMs } = payment;
-      const record = {
-        address,
-        amountWei: String(amountWei),
-        createdAtMs: minedAtMs,
-        scope: "chain",
-        recipientChecked: 1,
-        txHash,
-        blockNumber,
-      };
-      return change(fence, {
-        script: restoreScript,
-        keys: [
-          faucetClaimKey(claimId),
-          faucetQueueKey,
-          faucetOpenKey,
-          ...[`address:${address.toLowerCase()}`, "all"].map(faucetLimitKey),
-        ],
-        args: [
-          testTime(),
-          claimId,
-          nonce,
-          minedAtMs + windowMs,
-          recordsKeptMs,
-          windowMs,
-          ...Object.entries(record).flat(),
-        ],
-      });
-    },
-
-    async bindChain(chain: { genesisHash: string; wallet: string }): Promise<void> {
-      await redis.hset(faucetChainKey, chain);
-    },
-
-    /** `waits`: why no payment is made at the moment, in words for everybody; empty where nothing keeps them. */
-    async publishWallet(seen: {
-      balanceWei: bigint;
-      height: number;
-      atMs: number;
-      waits: string;
-    }): Promise<void> {
-      await redis.hset(faucetWalletKey, { ...seen, balanceWei: String(seen.balanceWei) });
-    },
+    restore: (fence: string, payment: MinedPayment) =>
+      change(fence, restoreChange(payment, { now: testTime(), windowMs, recordsKeptMs })),
   };
 }
 

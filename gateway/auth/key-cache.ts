@@ -1,12 +1,8 @@
-import { LRUCache } from "lru-cache";
 import { type KeyHistory, type KeyLoss, keyLoss } from "../../lib/keys/key-history.ts";
-import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import type { KeyStore } from "../../lib/keys/key-store.ts";
-import { createRate } from "../limits/rate.ts";
 import { createKeyDirectory } from "./key-directory.ts";
-
-/** A key's record and when it was read, in monotonic milliseconds: expiry counts from there. */
-export type KnownKey = { key: FoundKey; readAtMs: number };
+import { createKnownKeys, type KnownKey } from "./known-keys.ts";
+import { createUnknownKeys, type KeyLookUpSettings } from "./unknown-keys.ts";
 
 /**
  * `undefined`: there is no such key. `"unavailable"`: nobody knows whether there is one, because Redis does not answer
@@ -48,37 +44,7 @@ export type LookUpStats = {
   refused: number;
 };
 
-/** Bounds on what unknown keys may cost. */
-export type KeyLookUpSettings = {
-  unknownPerSecondMax: number;
-  refusedPerSecondMax: number;
-  unknownKeysMax: number;
-};
-
-type Entry = { known: KnownKey; stale: boolean };
-
-const keysMax = 20_000;
-/** A record is read again so often although its changes are heard: what goes wrong unnoticed is put right by it. */
-const ageMsMax = 60_000;
-/** While changes are not heard (the connection for them is being made anew). */
-const unheardAgeMsMax = 500;
-/** A key that is made after somebody tried it is heard of; this is for what goes wrong unnoticed. */
-const unknownAgeMsMax = 5000;
-/** How long a record serves while Redis does not answer (product.md, "Limits"). */
-const withoutRedisAgeMsMax = 5 * 60_000;
-
-/**
- * Keys' records in memory in front of Redis. Look-ups of the same key at the same time are one. Keys that nobody knows
- * are remembered apart, so that they push no good one out, and are looked up at a bounded rate; those that there are
- * never wait for that bound.
- */
-export function createKeyCache({
-  keyStore,
-  monotonicMs,
-  settings,
-  keysExpected = false,
-  onLoss,
-}: {
+export type KeyCacheOptions = {
   keyStore: Pick<KeyStore, "lookUp" | "watch" | "eachHash">;
   monotonicMs: () => number;
   settings: KeyLookUpSettings;
@@ -86,51 +52,39 @@ export function createKeyCache({
   keysExpected?: boolean;
   /** Told of what `loss` answers: at each look at Redis while keys are missing, and once when they are not any more. */
   onLoss?: (loss: KeyLoss | "none" | undefined, known: KeyHistory | undefined) => void;
-}): KeyCache {
-  const entries = new LRUCache<string, Entry>({ max: keysMax });
-  /** When each was looked up in vain. */
-  const unknown = new LRUCache<string, number>({ max: settings.unknownKeysMax });
+};
+
+/**
+ * Keys' records in memory in front of Redis. Look-ups of the same key at the same time are one. Keys that nobody knows
+ * are remembered apart, so that they push no good one out, and are looked up at a bounded rate; those that there are
+ * never wait for that bound.
+ */
+export function createKeyCache(options: KeyCacheOptions): KeyCache {
+  const { keyStore, monotonicMs, settings, keysExpected = false, onLoss } = options;
+  const good = createKnownKeys({ hearsChanges: () => watch.subscribed(), monotonicMs });
   const asking = new Map<string, Promise<FoundOrNot>>();
   const directory = createKeyDirectory(keyStore);
-  const strangers = createRate({ perSecondMax: settings.unknownPerSecondMax, monotonicMs });
-  const refused = createRate({ perSecondMax: settings.refusedPerSecondMax, monotonicMs });
+  const unknown = createUnknownKeys({ settings, hearsChanges: () => watch.subscribed(), monotonicMs });
   const stats: LookUpStats = { found: 0, unknown: 0, failed: 0, remembered: 0, bounded: 0, refused: 0 };
 
   const watch = keyStore.watch({
     onChange(hash) {
-      entries.delete(hash);
-      unknown.delete(hash);
+      good.drop(hash);
+      unknown.forget(hash);
       directory.add(hash);
     },
     onTeamChange(team) {
-      for (const [hash, { known }] of entries.entries()) if (known.key.team === team) entries.delete(hash);
+      good.dropTeam(team);
     },
     onVersionGap() {
       // Not dropped: without Redis, which may be why there is a gap, they serve for a while.
-      for (const entry of entries.values()) entry.stale = true;
+      good.markStale();
       unknown.clear();
       directory.reload();
       if (loss() === "none") onLoss?.("none", undefined);
     },
     ...(onLoss === undefined ? {} : { onLoss }),
   });
-
-  function isFresh({ known, stale }: Entry, nowMs: number): boolean {
-    return !stale && nowMs - known.readAtMs <= (watch.subscribed() ? ageMsMax : unheardAgeMsMax);
-  }
-
-  function isRememberedUnknown(hash: string, nowMs: number): boolean {
-    const readAtMs = unknown.get(hash);
-    if (readAtMs === undefined) return false;
-    return nowMs - readAtMs <= (watch.subscribed() ? unknownAgeMsMax : unheardAgeMsMax);
-  }
-
-  /** The answer while Redis gives none. */
-  function lastRead(hash: string): KnownKey | "unavailable" {
-    const entry = entries.get(hash);
-    const mayServe = entry !== undefined && monotonicMs() - entry.known.readAtMs <= withoutRedisAgeMsMax;
-    return mayServe ? entry.known : "unavailable";
-  }
 
   function loss(): KeyLoss | "none" | undefined {
     const isNone = keysExpected && watch.known()?.version === 0;
@@ -149,45 +103,42 @@ export function createKeyCache({
       const lossSeen = keyLoss({ known: knownBefore, lost, seen: history });
       if (lossSeen !== undefined && watch.loss() === undefined) watch.look();
       // Asked before the first look at Redis.
-      if (keysExpected && history.version === 0) return lastRead(hash);
+      if (keysExpected && history.version === 0) return good.lastRead(hash);
       if (key === undefined) {
-        if (!stale) unknown.set(hash, readAtMs);
-        if (lossSeen !== undefined) return lastRead(hash);
-        entries.delete(hash);
+        if (!stale) unknown.note(hash, readAtMs);
+        if (lossSeen !== undefined) return good.lastRead(hash);
+        good.drop(hash);
         return undefined;
       }
       // A revocation may be among what an older state has lost.
-      if (lossSeen === "emptied" || lossSeen === "older") return lastRead(hash);
+      if (lossSeen === "emptied" || lossSeen === "older") return good.lastRead(hash);
       const known = { key, readAtMs };
-      entries.set(hash, { known, stale });
+      good.keep(hash, known, { stale });
       return known;
     } catch {
       stats.failed += 1;
-      return lastRead(hash);
+      return good.lastRead(hash);
     } finally {
       asking.delete(hash);
     }
   }
 
   return {
-    known(hash) {
-      const entry = entries.get(hash);
-      return entry !== undefined && isFresh(entry, monotonicMs()) ? entry.known : undefined;
-    },
+    known: (hash) => good.fresh(hash, monotonicMs()),
     find(hash, { isRefused } = { isRefused: false }) {
       const nowMs = monotonicMs();
-      const entry = entries.get(hash);
-      if (entry !== undefined && isFresh(entry, nowMs)) return entry.known;
+      const fresh = good.fresh(hash, nowMs);
+      if (fresh !== undefined) return fresh;
       const lossNow = loss();
-      if (lossNow !== undefined && lossNow !== "begunAnew") return lastRead(hash);
-      if (isRememberedUnknown(hash, nowMs)) {
+      if (lossNow !== undefined && lossNow !== "begunAnew") return good.lastRead(hash);
+      if (unknown.isRemembered(hash, nowMs)) {
         stats.remembered += 1;
-        return lossNow === undefined ? undefined : lastRead(hash);
+        return lossNow === undefined ? undefined : good.lastRead(hash);
       }
       const alreadyAsked = asking.get(hash);
       if (alreadyAsked !== undefined) return alreadyAsked;
-      const isStrange = entry === undefined && !directory.has(hash);
-      if (isStrange && !(isRefused ? refused : strangers).take()) {
+      const isStrange = !good.has(hash) && !directory.has(hash);
+      if (isStrange && !unknown.mayLookUp({ isRefused })) {
         stats[isRefused ? "refused" : "bounded"] += 1;
         return "tooMany";
       }

@@ -1,27 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Redis } from "ioredis";
-import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { createAskQueue } from "./ask-queue.ts";
 import {
   type Budget,
   type ChargeRequest,
   type ChargeResult,
-  createBudget,
   forgetRedis,
   isKnownRefused,
   leases,
 } from "./budget.ts";
 import { createBudgetStore, type RedisClock } from "./budget-store.ts";
+import { createBudgets } from "./budgets.ts";
+import { createChargeResults } from "./charge-results.ts";
 import { countUse, runsLow, spend } from "./lease.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { createLimiterStats, type LimiterStats } from "./limiter-stats.ts";
-import { createLocalLimiter } from "./local-limiter.ts";
 import { createRedisHealth, type RedisHealth } from "./redis-health.ts";
 
-/** Keys with budgets in memory. The least recently used is dropped, and its points are given back. */
-const keysMax = 20_000;
 /** Calls that wait for Redis at once: it answers or fails within the command timeout, so this bounds a burst. */
 const waitingCallsMax = 50_000;
 const retryWhenFullMs = 1000;
@@ -86,12 +83,11 @@ export function createLimiter({
   const health = createRedisHealth({ redis, probe, probeIntervalMs, now, logger });
   const keeper = createLeaseKeeper({ store, health, stats, monotonicMs, leaseIdleMs });
   const queue = createAskQueue({ store, health, keeper, stats, monotonicMs });
-  const local = createLocalLimiter({ windowMs });
-  const budgets = new LRUCache<string, Budget>({
-    max: keysMax,
-    dispose: (budget) => void keeper.giveBack(budget),
+  const { chargeLocally, refuse, describe } = createChargeResults({ stats, windowMs });
+  const budgetOf = createBudgets({
+    epoch: health.epoch,
+    onDropped: (budget) => void keeper.giveBack(budget),
   });
-  const windowSeconds = windowMs / 1000;
 
   return {
     charge,
@@ -138,20 +134,6 @@ export function createLimiter({
     });
   }
 
-  function budgetOf({ keyId, team, limitPerMinute, teamCapPerMinute = 0 }: ChargeRequest): Budget {
-    let budget = budgets.get(keyId);
-    if (budget?.team !== team) {
-      budget = createBudget({ keyId, team, epoch: health.epoch() });
-      budgets.set(keyId, budget);
-    }
-    if (budget.limit !== limitPerMinute || budget.teamCap !== teamCapPerMinute) {
-      budget.limit = limitPerMinute;
-      budget.teamCap = teamCapPerMinute;
-      budget.refusedUntilMs = 0;
-    }
-    return budget;
-  }
-
   /** Pays for the first calls from points held, as far as they reach. */
   function chargeLease(budget: Budget, costs: readonly number[], admitted: boolean[], nowMs: number): void {
     const { lease } = budget;
@@ -164,54 +146,4 @@ export function createLimiter({
     stats.calls.lease += admitted.length;
     if (runsLow(lease, nowMs)) queue.wantLease(budget);
   }
-
-  function chargeLocally(
-    budget: Budget,
-    costs: readonly number[],
-    admitted: boolean[],
-    nowMs: number,
-  ): ChargeResult {
-    stats.calls.local += costs.length - admitted.length;
-    const { local: window, limit, team, teamCap } = budget;
-    const answer = local.charge({ window, limit, team, teamCap, costs, admitted, nowMs });
-    stats.refused += countRefused(admitted);
-    return { admitted, limit, ...answer, windowSeconds, degraded: true };
-  }
-
-  /** Refuses the calls that are not decided yet. */
-  function refuse(
-    budget: Budget,
-    costs: readonly number[],
-    admitted: boolean[],
-    retryAfterMs: number,
-  ): ChargeResult {
-    while (admitted.length < costs.length) admitted.push(false);
-    return summarize(budget, admitted, retryAfterMs, retryAfterMs);
-  }
-
-  function describe(budget: Budget, admitted: boolean[], nowMs: number): ChargeResult {
-    if (!admitted.includes(false)) {
-      return summarize(budget, admitted, Math.max(0, budget.resetsMs - nowMs), 0);
-    }
-    // The headers' draft asks that both name one moment where a refusal carries both.
-    const retryAfterMs = Math.max(1, budget.retryMs - nowMs);
-    return summarize(budget, admitted, retryAfterMs, retryAfterMs);
-  }
-
-  function summarize(
-    { limit, left, lease }: Budget,
-    admitted: boolean[],
-    resetMs: number,
-    retryAfterMs: number,
-  ): ChargeResult {
-    if (retryAfterMs > 0) stats.refused += countRefused(admitted);
-    const remaining = left + lease.points;
-    return { admitted, limit, remaining, resetMs, windowSeconds, retryAfterMs, degraded: false };
-  }
-}
-
-function countRefused(admitted: readonly boolean[]): number {
-  let refused = 0;
-  for (const one of admitted) if (!one) refused += 1;
-  return refused;
 }

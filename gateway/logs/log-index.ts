@@ -1,14 +1,8 @@
-import { LRUCache } from "lru-cache";
-import { bloomBitsOf, hasBits, isEmptyBloom } from "./log-bloom.ts";
+import { allOf, createBloomSearch, type Entry, type ValuesByPlace } from "./bloom-search.ts";
+import { isEmptyBloom } from "./log-bloom.ts";
 import type { LogCriteria, LogPlace } from "./log-criteria.ts";
 
 export type LogIndex<Owner> = ReturnType<typeof createLogIndex<Owner>>;
-
-/** Values that are looked for in a block's bloom filter; beyond that its logs are asked for. A millisecond, 7 the first time. */
-const bloomLooksMax = 1000;
-
-/** Address and topics wanted, by place; null for any value. */
-type Entry<Owner> = { owner: Owner; places: readonly (ReadonlySet<string> | null)[] };
 
 /**
  * Finds who wants a log by what is in the log, not one owner after the other: each owner is listed under the values of one place,
@@ -17,10 +11,10 @@ type Entry<Owner> = { owner: Owner; places: readonly (ReadonlySet<string> | null
 export function createLogIndex<Owner>() {
   const entries = new Map<Owner, Entry<Owner>>();
   // Mostly one: a set for each of a thousand topics would take longer than all the rest.
-  const byPlace = Array.from({ length: 5 }, () => new Map<string, Entry<Owner> | Set<Entry<Owner>>>());
+  const byPlace: ValuesByPlace<Owner> = Array.from({ length: 5 }, () => new Map());
   /** They name nothing. */
   const anywhere = new Set<Entry<Owner>>();
-  const bits = new LRUCache<string, readonly number[]>({ max: 2 * bloomLooksMax });
+  const isWanted = createBloomSearch();
 
   /** The place at which an entry stands. */
   function standsAt({ places }: Entry<Owner>): number | undefined {
@@ -30,12 +24,6 @@ export function createLogIndex<Owner>() {
         best = { place, size: values.size };
     }
     return best?.place;
-  }
-
-  function isIn(bloom: Uint8Array, value: string): boolean {
-    const known = bits.get(value) ?? bloomBitsOf(value);
-    bits.set(value, known);
-    return hasBits(bloom, known);
   }
 
   return {
@@ -74,26 +62,7 @@ export function createLogIndex<Owner>() {
       if (bloom === undefined) return true;
       if (isEmptyBloom(bloom)) return false;
       if (anywhere.size > 0) return true;
-      let looks = 0;
-      for (const [place, values] of byPlace.entries()) {
-        for (const [value, wanting] of values) {
-          looks += 1;
-          if (looks > bloomLooksMax) return true;
-          if (!isIn(bloom, value)) continue;
-          for (const { places } of allOf(wanting)) {
-            const isWanted = places.every((others, at) => {
-              if (others === null || at === place) return true;
-              for (const other of others) {
-                looks += 1;
-                if (looks > bloomLooksMax || isIn(bloom, other)) return true;
-              }
-              return false;
-            });
-            if (isWanted) return true;
-          }
-        }
-      }
-      return false;
+      return isWanted(bloom, byPlace);
     },
 
     /**
@@ -119,8 +88,4 @@ export function createLogIndex<Owner>() {
       return looked;
     },
   };
-}
-
-function allOf<Owner>(one: Entry<Owner> | Set<Entry<Owner>>): Iterable<Entry<Owner>> {
-  return one instanceof Set ? one : [one];
 }

@@ -1,4 +1,4 @@
-import type { Source } from "../cache/cache.ts";
+import type { Source } from "../cache/coalesce.ts";
 import type { CallOutcome } from "./call-outcome.ts";
 
 export type QaTrace = ReturnType<typeof createQaTrace>;

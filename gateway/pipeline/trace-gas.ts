@@ -1,4 +1,5 @@
-import type { Cache, CacheOptions } from "../cache/cache.ts";
+import type { Cache } from "../cache/cache.ts";
+import type { CacheOptions } from "../cache/coalesce.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { CallToForward } from "../methods/call.ts";
 import type { MethodTable } from "../methods/method-table.ts";

@@ -22,6 +22,8 @@ export type Subscription = {
   after: bigint | undefined;
 };
 
+export type SubscriberList = ReturnType<typeof createSubscriberList>;
+
 /** All subscriptions by their subscribers, at most `perSubscriberMax` each. */
 export function createSubscriberList({
   perSubscriberMax,

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { readBloom } from "../logs/log-bloom.ts";
 import { countValues } from "../logs/log-criteria.ts";
 import { createLogIndex } from "../logs/log-index.ts";
-import type { Log } from "../logs/read-logs.ts";
 import type { NewHead } from "../upstream/head/publish-heads.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AskChain } from "./ask-chain.ts";
 import { createBlockLogs } from "./block-logs.ts";
 import { createLogBudget, type LogBudgetSettings } from "./log-budget.ts";
-import { createNotification, type Notification, subscriptionIdChars } from "./notification.ts";
+import { createNotification, subscriptionIdChars } from "./notification.ts";
+import { createLogNotifier } from "./notify-logs.ts";
+import { createPendingNotifier } from "./pending/notify-pending.ts";
 import type { PendingTransactions } from "./pending/pending-transactions.ts";
 import { readSubscriptionRequest, type SubscriptionRequest } from "./read-subscription-request.ts";
 import { createSubscriberList, type Subscriber, type Subscription } from "./subscriber-list.ts";
@@ -33,12 +33,12 @@ export type SubscriptionRegistry = {
 /** Named in the README and in the reason of the close code. */
 const blocksBehindMax = 128;
 
-/**
- * How much work for logs one turn of the event loop does, so that a block with many logs or subscribers holds nothing up.
- * To look at a subscription counts as one, to notify it as `notifyWork`. About 2 ms.
- */
-const workPerTurn = 2000;
-const notifyWork = 20;
+export type SubscriptionRegistryOptions = {
+  upstream: Pick<Upstream, "onHead" | "onEpoch">;
+  askChain: AskChain;
+  pending: Pick<PendingTransactions, "follow">;
+  settings: LogBudgetSettings & { subscriptionsPerConnectionMax: number };
+};
 
 /**
  * Notifies subscribers of each announced head: a subscriber gets each block and each log that it wants exactly once and in
@@ -47,17 +47,13 @@ const notifyWork = 20;
  *
  * A block costs at most one request for its logs, and one text for each block or log, however many subscribe.
  */
-export function createSubscriptionRegistry({
-  upstream,
-  askChain,
-  pending,
-  settings: { subscriptionsPerConnectionMax, ...logBounds },
-}: {
-  upstream: Pick<Upstream, "onHead" | "onEpoch">;
-  askChain: AskChain;
-  pending: Pick<PendingTransactions, "follow">;
-  settings: LogBudgetSettings & { subscriptionsPerConnectionMax: number };
-}): SubscriptionRegistry {
+export function createSubscriptionRegistry(options: SubscriptionRegistryOptions): SubscriptionRegistry {
+  const {
+    upstream,
+    askChain,
+    pending,
+    settings: { subscriptionsPerConnectionMax, ...logBounds },
+  } = options;
   const index = createLogIndex<Subscription>();
   const budget = createLogBudget(logBounds);
   const list = createSubscriberList({
@@ -68,8 +64,9 @@ export function createSubscriptionRegistry({
       if (request.kind === "logs") budget.giveBack(keyId, valuesOf(request));
     },
   });
+  const notifyLogs = createLogNotifier({ index, list });
+  const hashes = createPendingNotifier({ askChain, list, pending });
   let lastNumber = -1n;
-  let stopFollowing: (() => void) | undefined;
 
   const blockLogs = createBlockLogs({
     askChain,
@@ -93,52 +90,6 @@ export function createSubscriptionRegistry({
     if (index.mayMatch(readBloom(head.block["logsBloom"]))) blockLogs.add(head);
   }
 
-  async function notifyLogs({ number }: NewHead, logs: readonly Log[], isOver: () => boolean): Promise<void> {
-    let due = new Map<Subscription, Notification[]>();
-    let work = 0;
-    for (const log of logs) {
-      let notification: Notification | undefined;
-      const looked = index.find(log, (subscription) => {
-        if (subscription.after === undefined || subscription.after >= number) return;
-        notification ??= createNotification(JSON.stringify(log.written));
-        const notifications = due.get(subscription);
-        if (notifications === undefined) due.set(subscription, [notification]);
-        else notifications.push(notification);
-        work += notifyWork;
-      });
-      work += looked + 1;
-      if (work < workPerTurn) continue;
-      list.send(due);
-      due = new Map();
-      work = 0;
-      await nextTurn();
-      if (isOver()) return;
-    }
-    list.send(due);
-  }
-
-  async function notifyPending(hashes: readonly string[]): Promise<void> {
-    const notifications = hashes.map((hash) => createNotification(`"${hash}"`));
-    list.notify((request) =>
-      request.kind === "newPendingTransactions" && !request.whole ? notifications : [],
-    );
-    if (!list.some(({ request }) => request.kind === "newPendingTransactions" && request.whole)) return;
-    // Besu's own subscription does not offer them: they are fetched by hash, once for everybody.
-    const answers = await Promise.all(hashes.map((hash) => askChain("eth_getTransactionByHash", [hash])));
-    const whole = answers
-      .filter((answer) => answer !== undefined && answer.result !== null)
-      .map((answer) => createNotification(JSON.stringify(answer?.result)));
-    list.notify((request) => (request.kind === "newPendingTransactions" && request.whole ? whole : []));
-  }
-
-  function followPending(): void {
-    if (list.count("newPendingTransactions") > 0) stopFollowing ??= pending.follow(notifyPending);
-    else {
-      stopFollowing?.();
-      stopFollowing = undefined;
-    }
-  }
-
   function endBehind(kinds: readonly SubscriptionRequest["kind"][]): void {
     list.end("behind", ({ request }) => kinds.includes(request.kind));
   }
@@ -158,7 +109,7 @@ export function createSubscriptionRegistry({
       if (refused !== undefined) return refused;
       const subscription: Subscription = { id: newId(), keyId, subscriber, request, after: undefined };
       list.add(subscription);
-      followPending();
+      hashes.follow();
       return subscription;
     },
     start(subscription) {
@@ -172,12 +123,12 @@ export function createSubscriptionRegistry({
       const subscription = typeof id === "string" ? list.find(subscriber, id) : undefined;
       if (subscription === undefined) return false;
       list.remove(subscription);
-      followPending();
+      hashes.follow();
       return true;
     },
     leave(subscriber) {
       list.removeAll(subscriber);
-      followPending();
+      hashes.follow();
     },
     count: list.count,
     logValues: budget.values,
@@ -185,7 +136,7 @@ export function createSubscriptionRegistry({
     stop() {
       for (const stop of stopListening) stop();
       blockLogs.clear();
-      stopFollowing?.();
+      hashes.stop();
     },
   };
 }

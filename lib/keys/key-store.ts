@@ -7,7 +7,7 @@ import {
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
-import { runScript, type Script } from "../redis/run-script.ts";
+import { runScript } from "../redis/run-script.ts";
 import { createApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
 import { createKeyReader, reading } from "./key-reader.ts";
 import {
@@ -15,11 +15,11 @@ import {
   type KeySettings,
   keyRecordToFields,
   keySettingsSchema,
-  parseKeyRecord,
   timeMsSchema,
 } from "./key-record.ts";
 import { createKeyRestore } from "./key-restore.ts";
-import { createScript, revokeScript, rotateScript } from "./key-scripts.ts";
+import { createScript, revokeScript } from "./key-scripts.ts";
+import { createKeyRotation, oneOf, type RunKeyScript, refused } from "./rotate-key.ts";
 import { type SeedKey, type SeedResult, seedKeys } from "./seed-keys.ts";
 import { createTeamStore } from "./team-store.ts";
 import { type KeyChangeHandlers, type KeyWatch, watchKeys } from "./watch-keys.ts";
@@ -29,11 +29,6 @@ export const keysMax = 100_000;
 export type CreateResult =
   | { outcome: "created"; secret: string; key: KeyRecord }
   | { outcome: "unknownTeam" | "tooMany" | "duplicateHash" | "duplicateId" };
-
-export type RotateResult =
-  | { outcome: "rotated"; secret: string; key: KeyRecord; previous: KeyRecord }
-  | { outcome: "alreadyRotated"; rotatedTo: string }
-  | { outcome: "unknown" | "revoked" | "expired" | "tooMany" | "duplicateHash" | "duplicateId" };
 
 /**
  * API keys and teams in Redis. Secrets are never stored, only their SHA-256.
@@ -52,8 +47,7 @@ export function createKeyStore({
   randomBytes?: (size: number) => Uint8Array;
 }) {
   const random = randomBytes === undefined ? {} : { randomBytes };
-  const run = (script: Script, keys: string[], args: (string | number)[]) =>
-    runScript({ redis, script, keys, args });
+  const run: RunKeyScript = (script, keys, args) => runScript({ redis, script, keys, args });
 
   const reader = createKeyReader({ redis, now });
   const store = {
@@ -82,44 +76,7 @@ export function createKeyStore({
       return outcome === "created" ? { outcome, secret, key: record } : refused(outcome, createRefusals);
     },
 
-    /**
-     * Makes a key with a new secret and the settings of the old one, which ends after `overlapMs` if it would not
-     * end earlier by itself. The new key keeps the old one's expiry unless it is given its own. Only a key that is
-     * good can be rotated, and only once: the next rotation is the new key's.
-     */
-    async rotate({
-      id,
-      overlapMs,
-      expiresAtMs,
-    }: {
-      id: string;
-      overlapMs: number;
-      expiresAtMs?: number;
-    }): Promise<RotateResult> {
-      const old = await store.show(id);
-      if (old === undefined) return { outcome: "unknown" };
-      const secret = createApiKey({ profile: old.profile, ...random });
-      const newHash = hashApiKey(secret);
-      const nowMs = await store.nowMs();
-      const endMs = timeMsSchema.parse(nowMs + overlapMs);
-      const expiry = expiresAtMs === undefined ? "" : timeMsSchema.parse(expiresAtMs);
-      const answer = await run(
-        rotateScript,
-        [keyRecordKey(old.hash), keyRecordKey(newHash), keyIdsKey, keyVersionKey, keyHistoryKey],
-        [keyChangesChannel, old.hash, newHash, createKeyId(random), nowMs, endMs, expiry, keysMax],
-      );
-      const [outcome, next, previous] = Array.isArray(answer) ? answer : [];
-      if (outcome === "rotated") {
-        return {
-          outcome,
-          secret,
-          key: parseKeyRecord(newHash, next),
-          previous: parseKeyRecord(old.hash, previous),
-        };
-      }
-      if (outcome === "alreadyRotated") return { outcome, rotatedTo: String(next) };
-      return refused(outcome, rotateRefusals);
-    },
+    rotate: createKeyRotation({ run, reader, keysMax, random }),
 
     /** Revokes for good. A second time changes nothing. */
     async revoke(id: string): Promise<"revoked" | "alreadyRevoked" | "unknown"> {
@@ -157,19 +114,8 @@ export function createKeyStore({
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 const createRefusals = ["unknownTeam", "tooMany", "duplicateHash", "duplicateId"] as const;
-const rotateRefusals = ["unknown", "revoked", "expired", "tooMany", "duplicateHash", "duplicateId"] as const;
 
 const revocations = ["revoked", "alreadyRevoked", "unknown"] as const;
-
-function refused<Outcome extends string>(outcome: unknown, known: readonly Outcome[]): { outcome: Outcome } {
-  return { outcome: oneOf(outcome, known) };
-}
-
-function oneOf<Outcome extends string>(outcome: unknown, known: readonly Outcome[]): Outcome {
-  const found = known.find((name) => name === outcome);
-  if (found === undefined) throw new Error(`unexpected answer of a key script: ${String(outcome)}`);
-  return found;
-}
 
 function flat(fields: Record<string, string>): string[] {
   return Object.entries(fields).flat();

@@ -59,30 +59,15 @@ export function runDev({
 
   async function upAndDown(data: ServiceContext["data"]): Promise<0 | 1> {
     const watch = await startParentWatch();
-    const guard: ServiceContext["guard"] = ({ name, pid }) => {
-      watch.remember(pid);
-      data.remember({ name, pid });
-      return () => watch.forget(pid);
-    };
-    const context: ServiceContext = {
+    const context = createContext({
       env,
       data,
-      addresses: {},
+      watch,
       stopping: stopping.signal,
-      say: output.say,
-      childLine: output.childLine,
-      adopt(child, { endWithinMs }) {
-        const letGo = guard(child);
-        children.add(child);
-        stops.push(async () => void (await child.stop({ withinMs: endWithinMs })));
-        void child.ended.then(() => {
-          letGo();
-          children.delete(child);
-        });
-      },
-      guard,
+      output,
+      children,
       onStop: (stop) => void stops.push(stop),
-    };
+    });
     const run = bringUpAndWait(context);
     const outcome = await Promise.race([run, stopAsked]);
     const exitCode = outcome === "stop" ? 0 : fail(outcome.failed);
@@ -131,4 +116,44 @@ export function runDev({
 
 async function deathOf(child: Child): Promise<Outcome> {
   return { failed: `${await child.obituary()}\nNobody asked it to, so everything is stopped.` };
+}
+
+/** What a service gets to start with: where it puts its data, and who ends its processes. */
+function createContext({
+  env,
+  data,
+  watch,
+  stopping,
+  output,
+  children,
+  onStop,
+}: Pick<ServiceContext, "env" | "data" | "stopping" | "onStop"> & {
+  watch: Awaited<ReturnType<typeof startParentWatch>>;
+  output: Output;
+  children: Set<Child>;
+}): ServiceContext {
+  const guard: ServiceContext["guard"] = ({ name, pid }) => {
+    watch.remember(pid);
+    data.remember({ name, pid });
+    return () => watch.forget(pid);
+  };
+  return {
+    env,
+    data,
+    addresses: {},
+    stopping,
+    say: output.say,
+    childLine: output.childLine,
+    adopt(child, { endWithinMs }) {
+      const letGo = guard(child);
+      children.add(child);
+      onStop(async () => void (await child.stop({ withinMs: endWithinMs })));
+      void child.ended.then(() => {
+        letGo();
+        children.delete(child);
+      });
+    },
+    guard,
+    onStop,
+  };
 }

@@ -1,6 +1,7 @@
 import { type AnswerBudget, type AnswerHold, uncountedBytesMax } from "../../answer-budget/answer-budget.ts";
 import { boundRefusals, unmetRefusals } from "../../answer-budget/bound-refusals.ts";
-import type { Cache, CacheOptions, Source } from "../../cache/cache.ts";
+import type { Cache } from "../../cache/cache.ts";
+import type { CacheOptions, Source } from "../../cache/coalesce.ts";
 import type { Answer } from "../../json-rpc/answer.ts";
 import { isRefusal, type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { Call } from "../../methods/call.ts";

@@ -1,62 +1,31 @@
 import { createAnnouncedChain } from "./announced-chain.ts";
+import { createDueHeads, type HeadEvent } from "./due-heads.ts";
 import { createEpochWatch } from "./epoch-watch.ts";
 import { createGenesis } from "./genesis.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import { createHeaderProof } from "./header-proof.ts";
-import { earlier, nextHead } from "./next-head.ts";
+import { earlier } from "./next-head.ts";
 import { placeValidators } from "./place-validators.ts";
-import type { Header } from "./read-header.ts";
 import type { TrackedValidator } from "./validator.ts";
-
-/** What happens to the chain, in the order in which listeners hear of it. */
-export type HeadEvent =
-  | { kind: "genesis"; hash: string }
-  | { kind: "head"; header: Header; skipped: bigint }
-  | { kind: "epoch"; reason: string };
 
 export type HeadAnnouncer = ReturnType<typeof createHeadAnnouncer>;
 
-/** Decides the genesis block, the announced blocks and the beginning of a new chain, from what the validators report. */
-export function createHeadAnnouncer({
-  validators,
-  chainId,
-  genesisHash: configuredGenesisHash,
-  limits,
-}: {
+export type HeadAnnouncerOptions = {
   validators: ReadonlyMap<string, TrackedValidator>;
   chainId: bigint;
   genesisHash: string | undefined;
   limits: HeadLimits;
-}) {
+};
+
+/** Decides the genesis block, the announced blocks and the beginning of a new chain, from what the validators report. */
+export function createHeadAnnouncer(options: HeadAnnouncerOptions) {
+  const { validators, chainId, genesisHash: configuredGenesisHash, limits } = options;
   const chain = createAnnouncedChain(limits);
   const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
   const all = [...validators.values()];
   const genesis = createGenesis({ validators: all, chainId, configuredHash: configuredGenesisHash, limits });
-  let firstTipAtMs: number | undefined;
-  /** When a block was last announced; before the first one, when this began. */
-  let announcedAtMs: number | undefined;
-
-  /** Announces each block that is due. Returns when the next one may be due. */
-  function announceAll(nowMs: number, events: HeadEvent[]): number | undefined {
-    if (chain.head() === undefined) {
-      if (all.some(({ standing }) => standing.kind === "ready")) firstTipAtMs ??= nowMs;
-      if (!proof.isSealed()) learnGenesis(nowMs);
-    }
-    for (;;) {
-      const next = nextHead({ chain, proof, validators: all, nowMs, firstTipAtMs, limits });
-      if (next.header === undefined) return next.lookAgainAtMs;
-      for (const label of chain.contradictedBy(next.header)) {
-        const validator = validators.get(label);
-        if (validator === undefined) continue;
-        validator.contradicted = { number: next.header.number, untilMs: nowMs + limits.distrustMs };
-      }
-      events.push({ kind: "head", header: next.header, skipped: chain.advance(next.header) });
-      proof.announced(next.header);
-      announcedAtMs = nowMs;
-      placeAll(nowMs);
-    }
-  }
+  const due = createDueHeads({ chain, proof, validators, limits, placeAll, learnGenesis });
 
   /** The first sealers are in the genesis block, whose hash is known to be right. */
   function learnGenesis(nowMs: number): void {
@@ -73,13 +42,8 @@ export function createHeadAnnouncer({
     proof.reset();
     genesis.begin(newGenesisHash);
     // Validators have reported their blocks since the suspicion began, so there is no second wait.
-    firstTipAtMs = sinceMs;
-    for (const validator of all) {
-      validator.reached = -1n;
-      validator.holds = -1n;
-      validator.far = undefined;
-      validator.contradicted = undefined;
-    }
+    due.begin(sinceMs);
+    for (const validator of all) forgetBlocks(validator);
   }
 
   function placeAll(nowMs: number): void {
@@ -116,22 +80,21 @@ export function createHeadAnnouncer({
     events.push({ kind: "epoch", reason: verdict.reason });
     beginEpoch(verdict.genesisHash, verdict.isOutvoted ? nowMs - limits.followMs : verdict.sinceMs);
     placeAll(nowMs);
-    return announceAll(nowMs, events);
+    return due.announce(nowMs, events);
   }
 
   return {
     chain,
     proof,
     genesisHash: genesis.hash,
-    announcedAtMs: () => announcedAtMs,
+    announcedAtMs: due.announcedAtMs,
     /** Decides what follows from the validators' reports, and when to decide again though nothing happens. */
     settle(nowMs: number): { events: HeadEvent[]; lookAgainAtMs: number | undefined } {
       const events: HeadEvent[] = [];
-      announcedAtMs ??= nowMs;
       const decided = genesis.decide(nowMs);
       if (decided !== undefined) events.push({ kind: "genesis", hash: decided });
       placeAll(nowMs);
-      const nextAtMs = announceAll(nowMs, events);
+      const nextAtMs = due.announce(nowMs, events);
       const known = genesis.hash();
       const lookAgainAtMs =
         known === undefined
@@ -140,4 +103,12 @@ export function createHeadAnnouncer({
       return { events, lookAgainAtMs };
     },
   };
+}
+
+/** Nothing that it reported of the old chain counts. */
+function forgetBlocks(validator: TrackedValidator): void {
+  validator.reached = -1n;
+  validator.holds = -1n;
+  validator.far = undefined;
+  validator.contradicted = undefined;
 }

@@ -5,8 +5,10 @@ import { createHeadState } from "./head-state.ts";
 import type { HeadUpdate, Lookup, WaitingHead } from "./head-update.ts";
 import { createHeadPublisher, type Epoch, type Head, type NewHead } from "./publish-heads.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
+import type { Header } from "./read-header.ts";
 import { type FollowedValidator, startFeeds } from "./start-feeds.ts";
-import { isOurs, type Outside } from "./validator.ts";
+import { isOurs, type Outside, type TrackedValidator } from "./validator.ts";
+import type { ValidatorFeed } from "./validator-feed.ts";
 import { whyNoneCounts } from "./why-none-counts.ts";
 
 export type HeadTracker = {
@@ -61,23 +63,24 @@ export type HeadTrackerOptions = {
  * it is configured, `genesisHash` say which validators count; otherwise the first genesis that a majority agrees on.
  * `wsUrl` is an address, `none`, or `auto` (the default): the same port, else the next one.
  */
-export function createHeadTracker({
-  validators,
-  chainId,
-  genesisHash,
-  blockTimeMs,
-  logger,
-  limits: changes = {},
-  now = Date.now,
-  monotonicMs = () => performance.now(),
-  random = Math.random,
-}: HeadTrackerOptions): HeadTracker {
+export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
+  const {
+    validators,
+    chainId,
+    genesisHash,
+    blockTimeMs,
+    logger,
+    limits: changes = {},
+    now = Date.now,
+    monotonicMs = () => performance.now(),
+    random = Math.random,
+  } = options;
   const limits = createHeadLimits({ blockTimeMs, changes });
   const labels = validators.map(({ label }) => label);
   const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
   const log = createHeadLog({ logger, failuresMax: limits.failuresMax });
   const publisher = createHeadPublisher({ log, logger, limits, genesisHash: state.genesisHash, now });
-  const lastHeadAt = new Map<string, { hash: string; atMs: number }>();
+  const lastHeads = createLastHeads({ log, now });
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -85,7 +88,7 @@ export function createHeadTracker({
   function follow({ events, lookups, lookAgainAtMs }: HeadUpdate): void {
     if (stopped) return;
     for (const event of events) publisher.publish(event);
-    for (const label of labels) note(label);
+    for (const label of labels) lastHeads.note(state.validator(label));
     log.stalled({
       isStalled: state.isStalled(monotonicMs()),
       number: publisher.head()?.number,
@@ -99,21 +102,20 @@ export function createHeadTracker({
     timer = setTimeout(() => follow(state.settle(monotonicMs())), delayMs).unref();
   }
 
-  function note(label: string): void {
-    const validator = state.validator(label);
-    if (validator === undefined) return;
-    log.validator(validator);
-    const hash = validator.tip?.header.hash;
-    if (hash !== undefined && lastHeadAt.get(label)?.hash !== hash)
-      lastHeadAt.set(label, { hash, atMs: now() });
+  function statusOf(label: string): ValidatorHeadStatus {
+    return readHeadStatus({
+      label,
+      validator: state.validator(label),
+      feed: feeds.get(label),
+      announced: publisher.head()?.number,
+      eligible: state.isEligible(label),
+      lastHeadAt: lastHeads.atMs(label),
+      nowMs: monotonicMs(),
+    });
   }
 
   async function lookUp(lookup: Lookup): Promise<void> {
-    const feed = feeds.get(lookup.label);
-    if (feed === undefined) return;
-    if (lookup.kind === "probe") return feed.probeSoon();
-    const numbers = lookup.kind === "verify" ? lookup.numbers : range(lookup.from, lookup.to);
-    const headers = await feed.fetchBlocks(numbers);
+    const headers = await answerTo(lookup, feeds.get(lookup.label));
     if (headers === undefined || stopped) return;
     const nowMs = monotonicMs();
     follow(
@@ -146,26 +148,12 @@ export function createHeadTracker({
     isStalled: () => state.isStalled(monotonicMs()),
     headAgeMs: () => state.ageMs(monotonicMs()),
     answering: () => state.answering(monotonicMs()),
-    differences: () => ({
-      outside: outsideOf(state, labels),
-      waiting: state.waiting(monotonicMs()),
-    }),
+    differences: () => ({ outside: outsideOf(state, labels), waiting: state.waiting(monotonicMs()) }),
     whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.validator(label) ?? [])),
     epoch: publisher.epoch,
     onHead: publisher.onHead,
     onEpoch: publisher.onEpoch,
-    status: () =>
-      labels.map((label) =>
-        readHeadStatus({
-          label,
-          validator: state.validator(label),
-          feed: feeds.get(label),
-          announced: publisher.head()?.number,
-          eligible: state.isEligible(label),
-          lastHeadAt: lastHeadAt.get(label)?.atMs,
-          nowMs: monotonicMs(),
-        }),
-      ),
+    status: () => labels.map(statusOf),
     async stop() {
       stopped = true;
       clearTimeout(timer);
@@ -190,6 +178,29 @@ function outsideOf(state: State, labels: readonly string[]): { label: string; ou
     const outside = state.validator(label)?.outside;
     return outside === undefined ? [] : [{ label, outside }];
   });
+}
+
+/** When each validator's latest block came, for people. */
+function createLastHeads({ log, now }: { log: ReturnType<typeof createHeadLog>; now: () => number }) {
+  const byLabel = new Map<string, { hash: string; atMs: number }>();
+  return {
+    note(validator: TrackedValidator | undefined): void {
+      if (validator === undefined) return;
+      log.validator(validator);
+      const hash = validator.tip?.header.hash;
+      if (hash !== undefined && byLabel.get(validator.label)?.hash !== hash)
+        byLabel.set(validator.label, { hash, atMs: now() });
+    },
+    atMs: (label: string) => byLabel.get(label)?.atMs,
+  };
+}
+
+/** The blocks that a lookup is for. A probe tells of itself. */
+async function answerTo(lookup: Lookup, feed: ValidatorFeed | undefined): Promise<Header[] | undefined> {
+  if (lookup.kind !== "probe")
+    return feed?.fetchBlocks(lookup.kind === "verify" ? lookup.numbers : range(lookup.from, lookup.to));
+  feed?.probeSoon();
+  return undefined;
 }
 
 function range(from: bigint, to: bigint): bigint[] {

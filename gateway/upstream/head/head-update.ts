@@ -1,4 +1,4 @@
-import type { HeadEvent } from "./announce-heads.ts";
+import type { HeadEvent } from "./due-heads.ts";
 import type { Header } from "./read-header.ts";
 
 /** A validator's answer to a probe: who it is, and its latest block or only that block's number. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { HeadEvent } from "./announce-heads.ts";
+import type { HeadEvent } from "./due-heads.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import type { createHeadLog } from "./head-log.ts";
 import type { Header } from "./read-header.ts";

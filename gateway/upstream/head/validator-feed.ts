@@ -18,23 +18,7 @@ export type ValidatorFeed = {
   stop(): Promise<void>;
 };
 
-/**
- * The reports of one validator: a probe every `probeIntervalMs` (who it is, and its latest block or, while its WebSocket
- * brings heads, only that block's number), and the heads of its WebSocket. Heads count only after a probe that was sent while
- * the WebSocket was open: each connection may be to another node.
- */
-export function createValidatorFeed({
-  label,
-  url,
-  wsAddresses,
-  limits,
-  logger,
-  monotonicMs,
-  random,
-  onProbe,
-  onFailure,
-  onHeader,
-}: {
+export type ValidatorFeedOptions = {
   label: string;
   url: string;
   wsAddresses: readonly string[];
@@ -45,7 +29,16 @@ export function createValidatorFeed({
   onProbe: (probe: Probe) => void;
   onFailure: (failure: ProbeFailure) => void;
   onHeader: (header: Header) => void;
-}): ValidatorFeed {
+};
+
+/**
+ * The reports of one validator: a probe every `probeIntervalMs` (who it is, and its latest block or, while its WebSocket
+ * brings heads, only that block's number), and the heads of its WebSocket. Heads count only after a probe that was sent while
+ * the WebSocket was open: each connection may be to another node.
+ */
+export function createValidatorFeed(options: ValidatorFeedOptions): ValidatorFeed {
+  const { label, url, wsAddresses, limits, logger, monotonicMs, random, onProbe, onFailure, onHeader } =
+    options;
   let failures = 0;
   let probing = false;
   let latestWanted = true;

@@ -9,12 +9,47 @@ export type HeadFields = {
   keepAliveMs: number | undefined;
 };
 
+const headBytesMax = 16 * 1024;
+
+/** Reads the heads of responses, each of which may come in several pieces. */
+export function createHeadReader() {
+  /** The beginning of a head whose end has not come yet. */
+  let pending: Buffer | undefined;
+  let fields: HeadFields | undefined;
+
+  return {
+    /** The head that the last `take` has completed. */
+    fields: () => fields,
+    /** Takes bytes from `at` on. Returns where to go on, or -1 where they are malformed. */
+    take(bytes: Buffer, at: number): number {
+      fields = undefined;
+      const before = pending;
+      const all = before === undefined ? bytes.subarray(at) : Buffer.concat([before, bytes.subarray(at)]);
+      const end = all.indexOf("\r\n\r\n");
+      if (end === -1 || end > headBytesMax) {
+        if (all.length > headBytesMax) return -1;
+        pending = before === undefined ? Buffer.from(all) : all;
+        return bytes.length;
+      }
+      pending = undefined;
+      const read = readHead(all.toString("latin1", 0, end));
+      if (read === "malformed" || read.status === 101) return -1;
+      fields = read;
+      return at + end + 4 - (before?.length ?? 0);
+    },
+    clear(): void {
+      pending = undefined;
+      fields = undefined;
+    },
+  };
+}
+
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 /** RFC 9110 section 5.1: a name is a token, and the colon follows at once. Continued lines (obs-fold) are refused. */
 const fieldLine = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*(.*?)[ \t]*$/i;
 
 /** Reads a head without its empty line at the end. A line feed or carriage return by itself is malformed. */
-export function readHead(text: string): HeadFields | "malformed" {
+function readHead(text: string): HeadFields | "malformed" {
   const [first = "", ...lines] = text.split("\r\n");
   const start = statusLine.exec(first);
   if (start === null || /[\r\n]/.test(first)) return "malformed";

@@ -1,4 +1,5 @@
-import { type HeadFields, readHead } from "./response-head.ts";
+import { createLineReader, readChunkSize } from "./line-reader.ts";
+import { createHeadReader, type HeadFields } from "./response-head.ts";
 
 export type ResponseEvents = {
   onHead(status: number): void;
@@ -16,13 +17,6 @@ export type ResponseReader = {
   /** The connection has ended. `whole`: that was a valid end of the response. */
   close(): "whole" | "cut";
 };
-
-const headBytesMax = 16 * 1024;
-/** Chunk sizes with their extensions, and trailers. */
-const lineBytesMax = 1024;
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 
 type State =
   /** Nothing is expected: any byte is a fault. */
@@ -44,9 +38,8 @@ type State =
 export function createResponseReader(events: ResponseEvents): ResponseReader {
   let state: State = "idle";
   let left = 0;
-  /** The beginning of a head or line whose end has not come yet. */
-  let pending: Buffer | undefined;
-  let head: HeadFields | undefined;
+  const heads = createHeadReader();
+  const lines = createLineReader();
 
   /** Takes the next part of `bytes` from `at` on. Returns where to go on, or -1 where they are malformed. */
   function step(bytes: Buffer, at: number): number {
@@ -67,25 +60,13 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   }
 
   function takeHead(bytes: Buffer, at: number): number {
-    const before = pending;
-    const all = before === undefined ? bytes.subarray(at) : Buffer.concat([before, bytes.subarray(at)]);
-    const end = all.indexOf("\r\n\r\n");
-    if (end === -1 || end > headBytesMax) {
-      if (all.length > headBytesMax) return -1;
-      pending = before === undefined ? Buffer.from(all) : all;
-      return bytes.length;
-    }
-    pending = undefined;
-    const fields = readHead(all.toString("latin1", 0, end));
-    if (fields === "malformed" || fields.status === 101) return -1;
-    const next = at + end + 4 - (before?.length ?? 0);
+    const next = heads.take(bytes, at);
+    const fields = heads.fields();
     // RFC 9110 section 15.2: an interim response comes before the final one, and is skipped.
-    return fields.status < 200 ? next : begin(fields, next, bytes.length);
+    return fields === undefined || fields.status < 200 ? next : begin(fields, next, bytes.length);
   }
 
-  function begin(fields: HeadFields, at: number, length: number): number {
-    head = fields;
-    const { status, framing } = fields;
+  function begin({ status, framing }: HeadFields, at: number, length: number): number {
     events.onHead(status);
     if (status === 204 || status === 304 || framing === 0) return finish(at, length);
     if (framing === "chunked") state = "chunk size";
@@ -110,36 +91,26 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   }
 
   function takeLine(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(lineFeed, at);
-    const part = bytes.subarray(at, end === -1 ? bytes.length : end);
-    const line = pending === undefined ? part : Buffer.concat([pending, part]);
-    if (line.length > lineBytesMax) return -1;
-    if (end === -1) {
-      pending = Buffer.from(line);
-      return bytes.length;
-    }
-    pending = undefined;
-    if (line.at(-1) !== carriageReturn) return -1;
-    return takeWholeLine(line.toString("latin1", 0, line.length - 1), end + 1, bytes.length);
-  }
-
-  function takeWholeLine(line: string, at: number, length: number): number {
+    const next = lines.take(bytes, at);
+    const line = lines.line();
+    if (line === undefined) return next;
+    if (state === "trailer") return line === "" ? finish(next, bytes.length) : next;
     if (state === "chunk end") {
       state = "chunk size";
-      return line === "" ? at : -1;
+      return line === "" ? next : -1;
     }
-    if (state === "trailer") return line === "" ? finish(at, length) : at;
-    const size = /^([0-9a-f]{1,8})[ \t]*(?:;.*)?$/i.exec(line)?.[1];
+    const size = readChunkSize(line);
     if (size === undefined) return -1;
-    left = Number.parseInt(size, 16);
+    left = size;
     state = left === 0 ? "trailer" : "chunk";
-    return at;
+    return next;
   }
 
   function finish(at: number, length: number): number {
     if (at < length) return -1;
     state = "idle";
     // The listener may expect the next response at once.
+    const head = heads.fields();
     events.onEnd({ mayReuse: head?.mayReuse === true, keepAliveMs: head?.keepAliveMs });
     return at;
   }
@@ -147,8 +118,8 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   return {
     expect() {
       state = "head";
-      pending = undefined;
-      head = undefined;
+      heads.clear();
+      lines.clear();
     },
     read(bytes) {
       let at = 0;

@@ -102,27 +102,35 @@ export function createKeyRing() {
     },
     /** Takes out the calls that were settled while they waited. */
     dropSettled(): void {
-      for (const queue of queues.values()) {
-        const before = queue.calls.length - queue.at;
-        queue.calls = queue.calls.filter((call) => call?.settled === false);
-        queue.at = 0;
-        count -= before - queue.calls.length;
-      }
+      for (const queue of queues.values()) count -= dropSettled(queue);
     },
     /** Takes out the latest call of the key with most waiting calls; none if `group` has as many, or one fewer. */
     popLongest(group: string | undefined): UpstreamCall | undefined {
-      let longest: KeyQueue | undefined;
-      let most = lengthOf(queues.get(group));
-      for (const queue of queues.values()) {
-        if (lengthOf(queue) <= most + 1) continue;
-        longest = queue;
-        most = lengthOf(queue);
-      }
-      const call = longest?.calls.pop();
+      const call = longestOf(queues.values(), lengthOf(queues.get(group)))?.calls.pop();
       if (call !== undefined) count -= 1;
       return call;
     },
   };
+}
+
+/** Returns how many calls were dropped. */
+function dropSettled(queue: KeyQueue): number {
+  const before = lengthOf(queue);
+  queue.calls = queue.calls.filter((call) => call?.settled === false);
+  queue.at = 0;
+  return before - queue.calls.length;
+}
+
+/** The queue with most calls, where that is at least two more than `length`. */
+function longestOf(queues: Iterable<KeyQueue>, length: number): KeyQueue | undefined {
+  let longest: KeyQueue | undefined;
+  let most = length;
+  for (const queue of queues) {
+    if (lengthOf(queue) <= most + 1) continue;
+    longest = queue;
+    most = lengthOf(queue);
+  }
+  return longest;
 }
 
 function lengthOf(queue: KeyQueue | undefined): number {

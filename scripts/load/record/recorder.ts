@@ -1,6 +1,14 @@
 import type { Fault, LoadRequest } from "../request.ts";
+import { createCallCounter } from "./call-counter.ts";
 import { createErrorTable, type ErrorRow } from "./error-table.ts";
-import { createLatencies, type LatencySummary } from "./latencies.ts";
+import type { LatencySummary } from "./latencies.ts";
+import {
+  createEarlyEnds,
+  createMethods,
+  createRunLatencies,
+  type EarlyEnd,
+  type MethodRow,
+} from "./run-tables.ts";
 import { createSeries, type Slice } from "./series.ts";
 
 export type NotSent = {
@@ -9,14 +17,6 @@ export type NotSent = {
   why: "no free connection" | "no free sender" | "too many waiting";
   /** Since the intended time. */
   latencyMs: number;
-};
-
-export type MethodRow = {
-  label: string;
-  requests: number;
-  calls: number;
-  failed: number;
-  latencyMs: LatencySummary;
 };
 
 export type Recorded = {
@@ -46,7 +46,7 @@ export type Recorded = {
   errors: ErrorRow[];
   series: readonly Slice[];
   /** Scripts that ended before their last step, and at which one. */
-  endedEarly: { item: string; step: number; count: number }[];
+  endedEarly: EarlyEnd[];
 };
 
 export type Recorder = ReturnType<typeof createRecorder>;
@@ -62,12 +62,7 @@ export const slicesMax = 600;
  * or not sent in time, with the time until they were given up. A refusal or a wrong answer is counted as an error and
  * in a histogram of its own: a fast refusal would flatter the percentiles.
  */
-export function createRecorder({
-  now,
-  timeoutMs,
-  sliceMs,
-  waiting,
-}: {
+export function createRecorder(options: {
   now: () => number;
   timeoutMs: number;
   /** The length of a point of the plots. */
@@ -75,6 +70,7 @@ export function createRecorder({
   /** How many requests are in flight and how many wait, for the plots. */
   waiting: () => { inFlight: number; queued: number };
 }) {
+  const { now, timeoutMs, sliceMs, waiting } = options;
   const { latency, service, failure, queued, late, mined } = createRunLatencies();
   const methods = createMethods();
   const errors = createErrorTable();
@@ -85,34 +81,7 @@ export function createRecorder({
   let beganMs = 0;
   const totals = { arrivals: 0, requests: 0, calls: 0, cutOff: 0 };
 
-  function count({
-    label,
-    calls,
-    faults,
-    latencyMs,
-  }: {
-    label: string;
-    calls: number;
-    faults: readonly Fault[];
-    latencyMs: number;
-  }): void {
-    const atMs = now() - beganMs;
-    const method = methods.of(label);
-    const failed = faults.reduce((sum, fault) => sum + fault.calls, 0);
-    for (const fault of faults) errors.add(fault);
-    totals.calls += calls;
-    method.calls += calls;
-    method.failed += failed;
-    for (const each of bothSeries) each.calls(atMs, { calls, failed });
-    const wasLate = faults.some(({ kind }) => kind === "timeout" || kind === "not sent");
-    if (failed < calls || wasLate) {
-      latency.record(latencyMs);
-      method.latencies.record(latencyMs);
-      for (const each of bothSeries) each.latency(atMs, latencyMs);
-    } else {
-      failure.record(latencyMs);
-    }
-  }
+  const count = createCallCounter({ totals, methods, errors, series: bothSeries, latency, failure });
 
   return {
     began(nowMs: number): void {
@@ -143,13 +112,14 @@ export function createRecorder({
       const failed = request.faults.reduce((sum, fault) => sum + fault.calls, 0);
       const wasLate = request.faults.some(({ kind }) => kind === "timeout");
       if (failed < calls.length || wasLate) service.record(request.serviceMs);
-      count({ label, calls: calls.length, faults: request.faults, latencyMs: request.latencyMs });
+      count({ ...request, label, calls: calls.length, atMs: now() - beganMs });
     },
     notSent({ label, calls, why, latencyMs }: NotSent): void {
       const message = `due, but not sent within ${timeoutMs / 1000} s: ${why}`;
       const fault: Fault = { kind: "not sent", code: why, method: label, message, calls };
       // It would have waited for the timeout at least.
-      count({ label, calls, faults: [fault], latencyMs: Math.max(latencyMs, timeoutMs) });
+      const waitedMs = Math.max(latencyMs, timeoutMs);
+      count({ label, calls, faults: [fault], latencyMs: waitedMs, atMs: now() - beganMs });
     },
     cutOff(calls: number): void {
       totals.cutOff += calls;
@@ -195,49 +165,4 @@ export function createRecorder({
 
 function notMined(message: string): Fault {
   return { kind: "not mined", code: "receipt", method: "eth_sendRawTransaction", message, calls: 1 };
-}
-
-/** What `Recorded` says of each. */
-function createRunLatencies() {
-  return {
-    latency: createLatencies(),
-    service: createLatencies(),
-    failure: createLatencies(),
-    queued: createLatencies(),
-    late: createLatencies(),
-    mined: createLatencies(),
-  };
-}
-
-/** Counts and latencies of each method. */
-function createMethods() {
-  const create = () => ({ requests: 0, calls: 0, failed: 0, latencies: createLatencies() });
-  const methods = new Map<string, ReturnType<typeof create>>();
-  return {
-    of(label: string) {
-      const method = methods.get(label) ?? create();
-      methods.set(label, method);
-      return method;
-    },
-    rows: (): MethodRow[] =>
-      [...methods].map(([label, { latencies, ...counts }]) => ({
-        label,
-        ...counts,
-        latencyMs: latencies.summary(),
-      })),
-  };
-}
-
-/** How often scripts ended before their last step, and at which one. */
-function createEarlyEnds() {
-  const rows = new Map<string, Recorded["endedEarly"][number]>();
-  return {
-    add(item: string, step: number): void {
-      const key = `${step} ${item}`;
-      const row = rows.get(key) ?? { item, step, count: 0 };
-      row.count += 1;
-      rows.set(key, row);
-    },
-    rows: () => [...rows.values()],
-  };
 }

@@ -1,4 +1,5 @@
-import { type CacheOptions, createCache, type Source } from "../../../gateway/cache/cache.ts";
+import { createCache } from "../../../gateway/cache/cache.ts";
+import type { CacheOptions, Source } from "../../../gateway/cache/coalesce.ts";
 import type { CallToForward } from "../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
 import { atHead } from "../../../gateway/pipeline/stages/at-head.ts";

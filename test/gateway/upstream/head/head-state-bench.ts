@@ -1,4 +1,4 @@
-import type { HeadEvent } from "../../../../gateway/upstream/head/announce-heads.ts";
+import type { HeadEvent } from "../../../../gateway/upstream/head/due-heads.ts";
 import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
 import { createHeadState } from "../../../../gateway/upstream/head/head-state.ts";
 import type { HeadUpdate } from "../../../../gateway/upstream/head/head-update.ts";
