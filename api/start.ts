@@ -13,7 +13,6 @@ import { isPostgresFailure } from "../lib/postgres/postgres-failure.ts";
 import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
 import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
-import { blockRecordOf } from "./chain/block-record.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
 import { createKnownContracts } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
@@ -142,7 +141,7 @@ async function createParts({
     isDevelopment: config.profile === "development",
     adoptChain,
   });
-  const feed = createLiveFeed(config.live);
+  const feed = createLiveFeed({ ...config.live, reader, logger });
   let isDevelopmentChain = true;
   let highest = -1;
   const cache = createAnswerCache({
@@ -159,7 +158,7 @@ async function createParts({
       if (block.number <= highest) cache.chainChanged();
       else cache.headMoved();
       highest = block.number;
-      feed.announce(follower.standing().epoch ?? 0, blockRecordOf(block));
+      feed.announce(block);
     },
   });
   const read = createReadModel({

@@ -1,46 +1,77 @@
 import type { ServerResponse } from "node:http";
-import type { BlockRecord } from "../records/block.ts";
+import type { Logger } from "pino";
+import type { ChainReader } from "../chain/chain-reader.ts";
+import type { RpcBlock } from "../chain/rpc-records.ts";
+import { createRecentBlocks, eventText, type LiveBlock } from "./recent-blocks.ts";
 
 export type LiveFeed = {
   /** Whether one more client of this address is taken. */
-  standing(address: string): "free" | "full" | "too many";
+  standing(address: string): "free" | "full" | "too many" | "stopping";
   /** Takes a client in, whose head was written. `lastEventId`: what it has seen. */
   add(client: { response: ServerResponse; address: string; lastEventId: string | undefined }): void;
   /** A new head. */
-  announce(epoch: number, block: BlockRecord): void;
+  announce(block: RpcBlock): void;
   clients(): number;
+  /** Ends all; one that does not read is cut off. */
   stop(): void;
 };
 
-type Client = { response: ServerResponse; address: string };
+type Seen = { number: number; hash: string };
+/** `seen` is there until what the client missed is known: from then on it is told of each block. */
+type Client = { response: ServerResponse; address: string; seen: Seen | undefined; beats: number };
 
-/** A client that has gone without reading this much is let go: it would hold the memory of every block to come. */
-const unreadBytesMax = 256 * 1024;
-const retryMs = 2000;
+/** A client that does not read is let go with so much before it: it would hold the memory of every block to come. */
+const unreadBytesMax = 64 * 1024;
+const reconnectMs = 2000;
+const endWithinMs = 1000;
+/** How many heartbeats a client waits whose block this process has not seen: it may come from one that is ahead. */
+const beatsToWait = 2;
 
 /**
  * Server-sent events (WHATWG HTML 9.2) of new blocks. A block's text is made once and written to all. A client that comes
- * back with `Last-Event-ID` gets what it missed, or `reset` where that is too much or of another chain.
+ * back with `Last-Event-ID` gets what it missed, from whichever process it was, or `reset` where that is too much or of
+ * another chain: then it reads anew what it shows.
  */
 export function createLiveFeed({
+  reader,
   clientsMax,
   perAddressMax,
   replayMax,
   heartbeatMs,
+  logger,
 }: {
+  reader: Pick<ChainReader, "block">;
   clientsMax: number;
   perAddressMax: number;
   /** So many of the newest blocks are kept for clients that come back. */
   replayMax: number;
   heartbeatMs: number;
+  logger: Pick<Logger, "warn">;
 }): LiveFeed {
   const clients = new Set<Client>();
   const perAddress = new Map<string, number>();
-  const recent: { epoch: number; number: number; text: string }[] = [];
+  let isStopped = false;
+
+  const recent = createRecentBlocks({
+    reader,
+    blocksMax: replayMax + 1,
+    onBlock(block) {
+      for (const client of clients) {
+        if (client.seen === undefined) write(client, block.text);
+        else catchUp(client);
+      }
+    },
+    onReset() {
+      for (const client of clients) reset(client);
+    },
+    logger,
+  });
 
   function write(client: Client, text: string): void {
-    if (client.response.writableLength > unreadBytesMax) return void client.response.destroy();
-    client.response.write(text);
+    if (text === "") return;
+    if (client.response.writableLength <= unreadBytesMax) return void client.response.write(text);
+    remove(client);
+    client.response.destroy();
   }
 
   function remove(client: Client): void {
@@ -50,58 +81,73 @@ export function createLiveFeed({
     else perAddress.set(client.address, left);
   }
 
-  function missed(lastEventId: string): string {
-    const [epoch, number] = lastEventId.split(".").map(Number);
-    const newest = recent.at(-1);
-    if (newest === undefined) return "";
-    if (newest.epoch === epoch && newest.number === number) return "";
-    const at = recent.findIndex((event) => event.epoch === epoch && event.number === number);
-    const isWhole = at !== -1 && recent.slice(at).every((event) => event.epoch === epoch);
-    if (!isWhole) return `event: reset\nid: ${newest.epoch}.${newest.number}\ndata: {}\n\n`;
-    return recent
-      .slice(at + 1)
-      .map(({ text }) => text)
-      .join("");
+  /** Gives a client what it missed, once that is known. */
+  function catchUp(client: Client): void {
+    const newest = recent.newest();
+    if (client.seen === undefined || newest === undefined) return;
+    const missed = recent.after(client.seen.hash);
+    if (missed !== undefined) {
+      client.seen = undefined;
+      write(client, missed.map(({ text }) => text).join(""));
+    } else if (!isAhead(client.seen, newest)) reset(client);
+  }
+
+  /** Whether a client may have its block from a process that is ahead of this one. */
+  function isAhead(seen: Seen, newest: LiveBlock): boolean {
+    return seen.number > newest.number && seen.number - newest.number <= replayMax;
+  }
+
+  function reset(client: Client): void {
+    const newest = recent.newest();
+    client.seen = undefined;
+    write(client, eventText({ name: "reset", block: newest, data: {} }));
   }
 
   const heartbeat = setInterval(() => {
-    for (const client of clients) write(client, ": still here\n\n");
+    for (const client of clients) {
+      client.beats += 1;
+      if (client.seen !== undefined && client.beats >= beatsToWait) reset(client);
+      write(client, ": still here\n\n");
+    }
   }, heartbeatMs);
   heartbeat.unref();
 
   return {
     standing(address) {
+      if (isStopped) return "stopping";
       if (clients.size >= clientsMax) return "full";
       return (perAddress.get(address) ?? 0) >= perAddressMax ? "too many" : "free";
     },
     add({ response, address, lastEventId }) {
-      const client = { response, address };
+      // It has gone while it was being let in, and no event tells of that any more.
+      if (response.destroyed || response.socket?.destroyed !== false) return void response.destroy();
+      const seen = lastEventId === undefined ? undefined : readEventId(lastEventId);
+      const client: Client = { response, address, seen: seen === "unknown" ? undefined : seen, beats: 0 };
       clients.add(client);
       perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
       response.once("close", () => remove(client));
-      const missing = lastEventId === undefined ? "" : missed(lastEventId);
-      write(client, `retry: ${retryMs}\n\n${missing}`);
+      response.on("error", () => remove(client));
+      write(client, `retry: ${reconnectMs}\n\n`);
+      if (seen === "unknown") reset(client);
+      else catchUp(client);
     },
-    announce(epoch, block) {
-      const { number, hash, timestamp, timestampUnix, proposer, gasUsed, transactionCount } = block;
-      const data = JSON.stringify({
-        number,
-        hash,
-        timestamp,
-        timestampUnix,
-        proposer,
-        gasUsed,
-        transactionCount,
-      });
-      const text = `event: block\nid: ${epoch}.${number}\ndata: ${data}\n\n`;
-      recent.push({ epoch, number, text });
-      if (recent.length > replayMax) recent.shift();
-      for (const client of clients) write(client, text);
-    },
+    announce: (block) => recent.add(block),
     clients: () => clients.size,
     stop() {
+      isStopped = true;
+      recent.stop();
       clearInterval(heartbeat);
-      for (const { response } of clients) response.end();
+      const left = [...clients].map(({ response }) => response);
+      // The connection as well: it would be kept open for a next request.
+      for (const response of left) response.end(() => response.socket?.destroySoon());
+      setTimeout(() => {
+        for (const response of left) response.destroy();
+      }, endWithinMs).unref();
     },
   };
+}
+
+function readEventId(text: string): Seen | "unknown" {
+  const [, number, hash] = /^(\d{1,15})\.(0x[0-9a-f]{64})$/.exec(text) ?? [];
+  return number === undefined || hash === undefined ? "unknown" : { number: Number(number), hash };
 }

@@ -6,7 +6,12 @@ import { sendProblem } from "../../lib/http-service/send-problem.ts";
 import { addressOf, type Charge } from "../rest/charge.ts";
 import type { LiveFeed } from "./live-feed.ts";
 
-const retryAfterMs = 10_000;
+const later = { retryAfterMs: 10_000 };
+const refusals = {
+  "too many": refusal("rate_limited", "As many clients of this address listen as it may have", later),
+  full: refusal("service_unavailable", "As many clients listen as this process serves", later),
+  stopping: refusal("service_unavailable", "This process is stopping", { retryAfterMs: 1000 }),
+} as const;
 
 /** `GET /api/v1/live`: new blocks as server-sent events. Connecting costs one request. */
 export function serveLive(
@@ -19,13 +24,7 @@ export function serveLive(
     const { "last-event-id": lastEventId } = request.headers;
     const address = limitAddress(addressOf(request, clientAddress));
     const standing = feed.standing(address);
-    if (standing !== "free") {
-      const detail =
-        standing === "full"
-          ? "As many clients listen as this process serves"
-          : "As many clients of this address listen as it may have";
-      return sendProblem({ request, reply, refused: refusal("rate_limited", detail, { retryAfterMs }) });
-    }
+    if (standing !== "free") return sendProblem({ request, reply, refused: refusals[standing] });
     reply.hijack();
     reply.raw.writeHead(200, {
       ...headersOf(reply.getHeaders()),

@@ -48,13 +48,15 @@ export async function startApi(
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const api = await start(config, { logger, ...(now === undefined ? {} : { now }) });
-  t.teardown(() => api.stop());
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= api.stop());
+  t.teardown(stop);
   const url = `http://127.0.0.1:${api.address.port}`;
   return {
     url,
     opsUrl: `http://127.0.0.1:${api.address.opsPort}`,
     logLines,
-    stop: () => api.stop(),
+    stop,
     async get(path, headers = {}) {
       const response = await fetch(`${url}${path}`, { headers });
       const text = await response.text();
