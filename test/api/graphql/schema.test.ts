@@ -13,7 +13,11 @@ const snapshot = new URL("schema.sdl.txt", import.meta.url);
 t.test("the published schema changes on purpose only", async (t) => {
   const printed = `${printSchema(schema)}\n`;
   if (process.env["UPDATE_SNAPSHOTS"] === "1") writeFileSync(snapshot, printed);
-  t.equal(printed, readFileSync(snapshot, "utf8"), "UPDATE_SNAPSHOTS=1 writes it anew");
+  t.equal(
+    printed,
+    readFileSync(snapshot, "utf8"),
+    "UPDATE_SNAPSHOTS=1 npx tap test/api/graphql/schema.test.ts writes it anew",
+  );
 });
 
 /** Fields of a type that its record in REST has not: lists and records that can be looked into from there. */
