@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
+import { Redis } from "ioredis";
 import { type ApiConfig, readApiConfig } from "../../api/config.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import type { Profile } from "../../lib/keys/api-key.ts";
+import { createKeyStore } from "../../lib/keys/key-store.ts";
+import { ensureServiceKey } from "../keys/service-key.ts";
 import { processService } from "./process-service.ts";
 import type { Service } from "./service.ts";
-import { ensureServiceKey } from "./service-key.ts";
 
 const endWithinMs = 10_000;
 
@@ -62,10 +64,31 @@ export function apiService({
     async start(context) {
       const { addresses, data } = context;
       if (addresses.redis === undefined) return { failed: "there is no Redis for the API's key" };
-      apiKey = await ensureServiceKey({ redisUrl: addresses.redis, file: data.apiKeyFile, profile });
+      apiKey = await makeKey({ redisUrl: addresses.redis, file: data.apiKeyFile, profile });
       return service.start(context);
     },
   };
+}
+
+/** @throws Error where Redis does not answer or takes no more keys. */
+async function makeKey({
+  redisUrl,
+  file,
+  profile,
+}: {
+  redisUrl: string;
+  file: string;
+  profile: Profile;
+}): Promise<string> {
+  const redis = new Redis(redisUrl, { lazyConnect: true, maxRetriesPerRequest: 1 });
+  try {
+    await redis.connect();
+    const store = createKeyStore({ redis });
+    const label = "npm start's API";
+    return (await ensureServiceKey({ store, service: "api", label, file, profile })).secret;
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /** The API's own reading of its file, so that what is printed is what it will do. */

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
 import { CommandError } from "../../lib/cli/command.ts";
 import { json } from "../../lib/cli/format.ts";
 import { writeBackup } from "../../lib/keys/key-backup.ts";
 import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { KeysCommand } from "./command.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** Somebody who changes keys all the time would keep a backup from ever being of one moment. */
 const attemptsMax = 5;
@@ -24,7 +23,7 @@ export const exportCommand: KeysCommand = {
     const file = positionals[0] ?? "";
     const { text, keys, teams, problems } = await readAll(store);
     if (file === "-") print(text.trimEnd());
-    else await replaceFile(file, text);
+    else await replaceFile({ file, text, what: "The backup" });
     for (const problem of problems) note(problem);
     if (file === "-") note(`${keys} keys and ${teams} teams.`);
     else if (asJson) print(json({ file, keys, teams, problems }));
@@ -51,23 +50,4 @@ async function readAll(store: KeyStore) {
     return { text, keys: keys.length, teams: teams.length, problems };
   }
   throw new CommandError("Keys are being changed all the time; try again when nobody does.", { exitCode: 1 });
-}
-
-/** A crash leaves the old file or the new one, on disk. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const next = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    const handle = await open(next, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(next, file);
-  } catch (error) {
-    await rm(next, { force: true });
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The backup cannot be written: ${why}`, { exitCode: 1 });
-  }
 }

@@ -12,6 +12,7 @@ import { importCommand } from "./import.ts";
 import { listCommand } from "./list.ts";
 import { revokeCommand } from "./revoke.ts";
 import { rotateCommand } from "./rotate.ts";
+import { serviceCommand } from "./service.ts";
 import { showCommand } from "./show.ts";
 import { teamListCommand, teamSetCommand, teamShowCommand } from "./team.ts";
 
@@ -30,6 +31,7 @@ const program: Program<KeysCommand> = {
     exportCommand,
     importCommand,
     confirmCommand,
+    serviceCommand,
   ],
 };
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -415,5 +415,38 @@ t.test(
     });
     await dev.server.kill();
     t.strictSame(await asked([], { env: {} }), { team: "4", err: "" });
+  },
+);
+
+t.test(
+  "a service's key is made once and kept in a file; one that is no longer good is replaced",
+  async (t) => {
+    const { keys, mustRun, store } = await startKeys(t);
+    const folder = t.testdir({});
+    const file = join(folder, "key");
+    const ensure = () => keys("service", "api", "--file", file);
+    const kept = () => readFileSync(file, "utf8").trim();
+    t.match(await ensure(), { code: 0, out: `${file} has a new key of team api.` });
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    const first = kept();
+    const record = await mustFind(store, hashApiKey(first));
+    t.match(record, { team: "api", permissions: ["rpc", "explorer"], profile: "development" });
+    t.match(await store.showTeam("api"), { limitPerMinute: 10_000_000 });
+    t.match(await ensure(), { code: 0, out: /has a good key; nothing was changed/ });
+    t.equal(kept(), first);
+
+    await mustRun("revoke", record.id);
+    t.match(await ensure(), { out: /has a new key/ }, "revoked");
+    const second = kept();
+    await mustRun("rotate", (await mustFind(store, hashApiKey(second))).id, "--overlap", "1h");
+    t.match(await ensure(), { out: /has a new key/ }, "it ends in an hour");
+    writeFileSync(file, "of another network");
+    t.match(await ensure(), { out: /has a new key/ }, "unknown");
+    t.equal(new Set([first, second, kept()]).size, 3);
+    t.match(await keys("service", "api", "--file", join(folder, "none", "key")), {
+      code: 1,
+      err: /The key cannot be written: ENOENT/,
+    });
+    t.match(await keys("service", "api"), { code: 2, err: /--file is missing/ });
   },
 );
