@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { printSchema } from "graphql";
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { ChainUnavailableError, createRpcClient } from "../lib/chain/rpc-client.ts";
 import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
 import { createClientAddress } from "../lib/http-service/client-address.ts";
@@ -25,6 +24,7 @@ import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
 import { serveLive } from "./live/serve-live.ts";
+import { type ApiMetrics, createApiMetrics, measureRequests, registerStateMetrics } from "./metrics.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
 import { createHealth } from "./read/health.ts";
 import { consensusOf, createReadModel } from "./read/read-model.ts";
@@ -56,15 +56,15 @@ export async function start(
     now = Date.now,
   }: { logger: Logger; adoptChain?: boolean; now?: () => number },
 ): Promise<Api> {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const metrics = createApiMetrics();
+  const { registry } = metrics;
   const progress = { state: "starting" };
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
   };
   try {
-    const parts = await createParts({ config, registry, logger, adoptChain, now });
+    const parts = await createParts({ config, metrics, logger, adoptChain, now });
     closers.push(parts.close);
     const reasons = () => parts.problems();
     const ops = await startOpsServer({
@@ -100,17 +100,18 @@ export async function start(
 
 async function createParts({
   config,
-  registry,
+  metrics,
   logger,
   adoptChain,
   now,
 }: {
   config: ApiConfig;
-  registry: Registry;
+  metrics: ApiMetrics;
   logger: Logger;
   adoptChain: boolean;
   now: () => number;
 }) {
+  const { registry } = metrics;
   const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
   const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
   const redis = createRedisClient({
@@ -181,7 +182,17 @@ async function createParts({
     points: pointsOf(config),
     windowSeconds: config.limits.windowSeconds,
   });
-  measure({ registry, live: () => feed.clients(), cacheBytes: () => cache.bytes() });
+  const isAway = {
+    chain: () => !heads.isAnswering(),
+    redis: () => redis.status !== "ready",
+    postgres: () => !follower.standing().isConnected,
+  };
+  registerStateMetrics({
+    registry,
+    liveClients: () => feed.clients(),
+    cacheBytes: () => cache.bytes(),
+    isAway,
+  });
 
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const charge = createCharge({ limiter, clientAddress });
@@ -195,6 +206,7 @@ async function createParts({
     explain: explainFailure,
     logger,
   });
+  measureRequests(app, metrics);
   allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
   serveRoutes(app, {
     routes: createRoutes({ version, publicUrl: config.publicUrl, graphqlSchema: () => printSchema(schema) }),
@@ -219,9 +231,9 @@ async function createParts({
     },
     endStreams: () => feed.stop(),
     problems: () => [
-      ...(heads.isAnswering() ? [] : ["the chain does not answer"]),
-      ...(redis.status === "ready" ? [limiter.problem() ?? []].flat() : ["Redis does not answer"]),
-      ...(follower.standing().isConnected ? [] : ["PostgreSQL does not answer"]),
+      ...(isAway.chain() ? ["the chain does not answer"] : []),
+      ...(isAway.redis() ? ["Redis does not answer"] : [limiter.problem() ?? []].flat()),
+      ...(isAway.postgres() ? ["PostgreSQL does not answer"] : []),
       ...[follower.standing().refused ?? []].flat(),
     ],
     status: () => ({ index: follower.standing(), head: heads.head() ?? null, liveClients: feed.clients() }),
@@ -257,28 +269,6 @@ function explainFailure(error: unknown): Refusal | undefined {
 }
 
 const retrySoon = { retryAfterMs: 1000 };
-
-function measure({
-  registry,
-  live,
-  cacheBytes,
-}: {
-  registry: Registry;
-  live: () => number;
-  cacheBytes: () => number;
-}): void {
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  gauge("tollgate_api_live_clients", "Clients that listen to /api/v1/live", live);
-  gauge("tollgate_api_answer_cache_bytes", "Bytes of finished answers that are kept", cacheBytes);
-}
 
 function readVersion(): string {
   const { version }: { version: string } = JSON.parse(readFileSync(packageFile, "utf8"));
