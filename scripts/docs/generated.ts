@@ -1,4 +1,6 @@
 import type { Registry } from "prom-client";
+import { createFollowerMetrics } from "../../api/follower/metrics.ts";
+import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
 import { registerKeyMetrics } from "../../gateway/auth/key-metrics.ts";
@@ -13,6 +15,7 @@ import { registerTraceMetrics } from "../../gateway/traces/trace-metrics.ts";
 import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
+import { endpointsTable } from "./api-endpoints.ts";
 import { clientExample, clientsTable, webSocketClientsTable } from "./clients.ts";
 import { markdownTable } from "./markdown-table.ts";
 
@@ -21,6 +24,8 @@ export const generated: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   "gateway-metrics": gatewayMetricsTable,
   "faucet-metrics": () => metricsTable(createFaucetMetrics().registry),
+  "api-metrics": () => metricsTable(apiRegistry()),
+  "api-endpoints": endpointsTable,
   clients: clientsTable,
   "web-socket-clients": webSocketClientsTable,
   "example-ethers": () => clientExample("ethers.ts"),
@@ -117,9 +122,23 @@ export function gatewayRegistry(): Registry {
   return registry;
 }
 
+/** Every metric that an API registers, without an API. */
+export function apiRegistry(): Registry {
+  const { registry } = createApiMetrics();
+  const no = () => false;
+  registerStateMetrics({
+    registry,
+    liveClients: () => 0,
+    cacheBytes: () => 0,
+    isAway: { chain: no, redis: no, postgres: no },
+  });
+  createFollowerMetrics(registry);
+  return registry;
+}
+
 /** Our own names; the ones of the Node.js process that prom-client adds are its to document. */
 function metricsTable(registry: Registry): string {
-  const ours = registry.getMetricsAsArray().filter(({ name }) => name.startsWith("tollgate_"));
+  const ours = registry.getMetricsAsArray().filter(({ name }) => isOurs(name));
   return markdownTable(
     ["Name", "Kind", "Labels", "Meaning"],
     ours.map((metric) => [
@@ -131,4 +150,9 @@ function metricsTable(registry: Registry): string {
       metric.help,
     ]),
   );
+}
+
+/** Whether a metric's name is one of ours. */
+export function isOurs(name: string): boolean {
+  return name.startsWith("tollgate_") || name.startsWith("api_");
 }

@@ -12,26 +12,35 @@ import type { RunAttached } from "./run-attached.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const scripts = { keys: "scripts/keys/main.ts", faucet: "scripts/faucet/main.ts" } as const;
+const scripts = {
+  keys: "scripts/keys/main.ts",
+  faucet: "scripts/faucet/main.ts",
+  api: "scripts/api/main.ts",
+} as const;
 /** Whose secrets and configuration a program needs. */
-const services = { keys: "gateway", faucet: "faucet" } as const;
+const services = { keys: "gateway", faucet: "faucet", api: "api" } as const;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const insideText = [
   "Where the network's services run:",
   "  keys …       npm run keys, with the gateway's Redis",
   "  faucet …     npm run faucet, with the faucet's Redis",
+  "  api …        npm run api, with the api's PostgreSQL",
   "  compose …    docker compose, for this network and as the user of its containers",
   "--native, --folder FOLDER and --config FILE stand right behind the name; the rest is handed on.",
 ].join("\n");
 
 /** Whether a command line is one of those that hand on their words. */
 export function isInside(args: readonly string[]): boolean {
-  return args[0] === "keys" || args[0] === "faucet" || args[0] === "compose";
+  return isHandedOn(args[0]);
+}
+
+function isHandedOn(name: string | undefined): name is keyof typeof scripts | "compose" {
+  return name === "keys" || name === "faucet" || name === "api" || name === "compose";
 }
 
 /**
- * `keys`, `faucet` and `compose` of `npm run network`: hands the words on to a program where it finds what it needs. In
+ * `keys`, `faucet`, `api` and `compose` of `npm run network`: hands the words on to a program where it finds what it needs. In
  * containers that is inside the service's own, while it runs, else in one of its kind. With --native it is this machine.
  */
 export async function runInside({
@@ -93,7 +102,7 @@ async function openCompose({
 }
 
 function readArguments([name, ...words]: readonly string[]) {
-  if (name !== "keys" && name !== "faucet" && name !== "compose") throw new Error(`${name} hands nothing on`);
+  if (!isHandedOn(name)) throw new Error(`${name} hands nothing on`);
   let native = false;
   let folder: string | undefined;
   let configFile = "config/network.yaml";

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
+import { readApiConfig } from "../../api/config.ts";
 import { readFaucetConfig } from "../../faucet/config.ts";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { readNetworkConfig } from "../../genesis/config.ts";
@@ -36,7 +37,12 @@ const fileSchema = z.object({
 });
 
 const five = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
-const withoutProfile = [...five, "faucet", "gateway", "redis", "redis-faucet", "volumes"];
+const withoutProfile = [
+  ...five,
+  ...["api", "api-key", "faucet", "gateway", "postgres", "redis", "redis-faucet", "volumes"],
+];
+/** They do their work and end. */
+const once = ["api-key", "volumes"];
 const observability = ["grafana", "network-exporter", "node-exporter", "prometheus"];
 
 t.test("docker compose config, for every profile", async (t) => {
@@ -59,12 +65,12 @@ t.test("docker compose config, for every profile", async (t) => {
     const compose = createCompose({ folder, owner: { uid: 1234, gid: 1235 }, env });
     return fileSchema.parse(JSON.parse((await compose.mustRun(["config", "--format", "json"])).join("\n")));
   };
-  const { services, networks } = await read("api,observability");
+  const { services, networks } = await read("observability");
   const all = Object.entries(services);
 
   await t.test("services are there by profile", async (t) => {
     t.same(Object.keys((await read("")).services).sort(), withoutProfile.toSorted());
-    t.same(Object.keys(services).sort(), [...withoutProfile, ...observability, "postgres"].sort());
+    t.same(Object.keys(services).sort(), [...withoutProfile, ...observability].sort());
     const { services: traced } = await read("trace");
     t.same(Object.keys(traced).sort(), [...withoutProfile, "trace-node"].sort());
     t.match(traced["trace-node"]?.networks["validators"], { ipv4_address: "172.28.84.16" });
@@ -72,11 +78,11 @@ t.test("docker compose config, for every profile", async (t) => {
 
   await t.test("each has its bounds, a health check, and no more rights than it needs", async (t) => {
     for (const [name, service] of all) {
-      const isOnce = name === "volumes";
+      const isOnce = once.includes(name);
       t.match(
         service,
         {
-          user: isOnce ? "0:0" : "1234:1235",
+          user: name === "volumes" ? "0:0" : "1234:1235",
           read_only: true,
           init: true,
           cap_drop: ["ALL"],
@@ -121,13 +127,14 @@ t.test("docker compose config, for every profile", async (t) => {
     },
   );
 
-  await t.test("only gateway and faucet publish a port, on loopback", async (t) => {
+  await t.test("only gateway, faucet and api publish a port, on loopback", async (t) => {
     const published = all.flatMap(([name, { ports }]) => ports.map((port) => ({ name, ...port })));
     t.match(published, [
+      { name: "api", host_ip: "127.0.0.1", target: 4000 },
       { name: "faucet", host_ip: "127.0.0.1", target: 4001 },
       { name: "gateway", host_ip: "127.0.0.1", target: 8540 },
     ]);
-    t.equal(published.length, 2);
+    t.equal(published.length, 3);
   });
 
   await t.test("only the gateway, and what measures, is on the validators' network", async (t) => {
@@ -135,7 +142,7 @@ t.test("docker compose config, for every profile", async (t) => {
       all.filter(([, service]) => network in service.networks).map(([name]) => name);
     t.same(on("validators").sort(), [...five, "gateway", "network-exporter", "prometheus"].sort());
     t.same(on("claims").sort(), ["faucet", "gateway"]);
-    t.same(on("edge").sort(), ["faucet", "gateway"]);
+    t.same(on("edge").sort(), ["api", "faucet", "gateway"]);
     for (const name of ["validators", "services", "claims"]) t.equal(networks[name]?.internal, true, name);
   });
 
@@ -167,9 +174,12 @@ t.test("docker compose config, for every profile", async (t) => {
     t.same(after("gateway").sort(), healthy([...five, "redis"]).sort());
     t.same(after("faucet").sort(), healthy(["gateway", "redis-faucet"]));
     t.same(after("grafana"), healthy(["prometheus"]));
+    const made = (name: string) => `${name} service_completed_successfully`;
+    t.same(after("api-key").sort(), [...healthy(["redis"]), made("volumes")]);
+    t.same(after("api").sort(), [...healthy(["gateway", "postgres", "redis"]), made("api-key")].sort());
   });
 
-  await t.test("gateway and faucet take their configuration with what compose sets", async (t) => {
+  await t.test("gateway, faucet and api take their configuration with what compose sets", async (t) => {
     const envOf = (name: string) => {
       const entries = Object.entries(services[name]?.environment ?? {}).map(([key, value]) => {
         const secret = value?.replace("/run/secrets/", join(folder, "secrets/"));
@@ -193,6 +203,33 @@ t.test("docker compose config, for every profile", async (t) => {
     t.equal(gateway.faucetUrl, `http://${faucet.private.host}:${faucet.private.port}`);
     t.equal(services["faucet"]?.networks["claims"]?.ipv4_address, faucet.private.host);
     t.equal(faucet.wallet.kind, "development");
+    const key = join(folder, "api-key");
+    writeFileSync(key, "tg_dev_of_the_volume\n");
+    const env = { ...envOf("api"), API_UPSTREAM_KEY_FILE: key };
+    const api = readApiConfig({ file: path("config/api.yaml"), env });
+    t.equal(api.redis, gateway.redis, "their limits and its key are in one Redis");
+    t.match(api.postgres.url, /^postgres:\/\/tollgate:[\w-]{32}@postgres:5432\/tollgate$/);
+    t.match(api, {
+      upstream: "http://gateway:8540",
+      upstreamApiKey: "tg_dev_of_the_volume",
+      publicUrl: "http://127.0.0.1:4000",
+      contractsFolder: path("config/contracts"),
+    });
+  });
+
+  await t.test("the api reads the key that was made for it, and cannot write it", async (t) => {
+    const keys = (name: string) => services[name]?.volumes.find(({ target }) => target === "/keys");
+    t.match(keys("api"), { type: "volume", source: "service-keys", read_only: true });
+    t.match(keys("api-key"), { type: "volume", source: "service-keys" });
+    t.notOk(keys("api-key")?.["read_only"]);
+    t.equal(services["api"]?.environment["API_UPSTREAM_KEY_FILE"], "/keys/api");
+    t.same(services["api-key"]?.["command"], [
+      "scripts/keys/main.ts",
+      "service",
+      "api",
+      "--file",
+      "/keys/api",
+    ]);
   });
 
   await t.test(

@@ -11,10 +11,11 @@ import { startDocker } from "./start-docker.ts";
 t.setTimeout(600_000);
 
 const five = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
-const services = [...five, "redis", "redis-faucet", "gateway", "faucet"];
+const services = [...five, "redis", "redis-faucet", "postgres", "gateway", "faucet", "api"];
 const presentSchema = z.object({
   data: z.object({ result: z.array(z.object({ value: z.array(z.unknown()) })) }),
 });
+const healthSchema = z.object({ status: z.string() });
 const eventSchema = z.object({
   Action: z.string(),
   timeNano: z.number(),
@@ -32,6 +33,8 @@ t.test("the network in containers", async (t) => {
   const made = await makeNetwork(t, env, { subnet: 94 });
   const { network, status, containers, container, inside, compose, ports, secret, until } = made;
 
+  const askApi = async (path: string): Promise<unknown> =>
+    (await fetch(`http://127.0.0.1:${ports.api}${path}`)).json();
   const ask = async (key?: string, method = "eth_blockNumber") => {
     const response = await fetch(`http://127.0.0.1:${ports.gateway}/`, {
       method: "POST",
@@ -64,10 +67,27 @@ t.test("the network in containers", async (t) => {
     t.equal(page.status, 200);
   });
 
+  await t.test(
+    "the api has the chain, by the gateway's key that was made for it, and its index",
+    async (t) => {
+      await until(
+        () => askApi("/health"),
+        (answer) => healthSchema.parse(answer).status === "ok",
+      );
+      t.match(await askApi("/api/v1/chain"), { chainId: 8845, consensus: "ibft2", validatorCount: 5 });
+      t.match((await inside("api", "ls", "-l", "/keys")).out.join("\n"), /-rw------- .* api$/m);
+      t.notOk((await inside("api", "touch", "/keys/x")).ok);
+      const keys = (await inside("gateway", "node", "scripts/keys/main.ts", "list")).out.join("\n");
+      t.match(keys, /k_\w+ +api /);
+      const told = await inside("api", "node", "scripts/api/main.ts", "status");
+      t.match(told.out.join("\n"), /complete up to block \d+/);
+    },
+  );
+
   await t.test("nothing else is published, nobody is root, and all are bounded", async (t) => {
     for (const [service, { HostConfig, Config }] of await containers()) {
       const published = Object.values(HostConfig.PortBindings ?? {}).flat();
-      const expected = ["gateway", "faucet"].includes(service) ? [{ HostIp: "127.0.0.1" }] : [];
+      const expected = ["gateway", "faucet", "api"].includes(service) ? [{ HostIp: "127.0.0.1" }] : [];
       t.same(
         published,
         expected.map((binding) => ({ ...binding })),
@@ -85,7 +105,7 @@ t.test("the network in containers", async (t) => {
   });
 
   await t.test("no secret stands in an environment or on a command line", async (t) => {
-    const secrets = ["redis-url", "redis-faucet-url"].map(
+    const secrets = ["redis-url", "redis-faucet-url", "postgres-url"].map(
       (name) => /:([^:@]+)@/.exec(secret(name))?.[1] ?? "none",
     );
     for (const [service, { Config, Args }] of await containers()) {
@@ -122,6 +142,8 @@ t.test("the network in containers", async (t) => {
     };
     t.ok(await connects("gateway", "172.28.94.11", 8545));
     t.notOk(await connects("faucet", "172.28.94.11", 8545));
+    t.notOk(await connects("api", "172.28.94.11", 8545));
+    t.notOk(await connects("api", "172.28.96.6", 4002));
     t.ok(await connects("gateway", "172.28.96.6", 4002));
     const fromRedis = (host: string, port: number) =>
       inside("redis", "timeout", "2", "bash", "-c", `exec 3<>/dev/tcp/${host}/${port}`);
@@ -188,7 +210,7 @@ t.test("the network in containers", async (t) => {
       // At first it knows of none.
       (all) => all.length > 0 && all.every(({ health }) => health === "up"),
     );
-    t.equal(targets.length, 10);
+    t.equal(targets.length, 11);
     const rulesSchema = z.object({
       data: z.object({
         groups: z.array(z.object({ rules: z.array(z.object({ name: z.string(), health: z.string() })) })),
@@ -235,7 +257,11 @@ t.test("the network in containers", async (t) => {
         (event) =>
           event.Action === action && event.Actor.Attributes["com.docker.compose.service"] === service,
       )?.timeNano ?? Number.NaN;
-    for (const service of [...five, "redis", "redis-faucet"]) {
+    for (const service of ["gateway", "postgres"]) {
+      t.ok(first("health_status: healthy", service) < first("start", "api"), `${service} before the api`);
+    }
+    t.ok(first("die", "api-key") < first("start", "api"), "the api's key before the api");
+    for (const service of [...five, "redis", "redis-faucet", "postgres"]) {
       t.ok(
         first("die", "volumes") < first("start", service),
         `the volumes were ready before ${service} started`,

@@ -14,7 +14,7 @@ t.test("PostgreSQL in its container", async (t) => {
   }
   await buildImages(docker);
   const { compose, container, inside, secret } = await makeNetwork(t, docker.env, { subnet: 106 });
-  const up = ["--profile", "api", "up", "--detach", "--wait", "postgres"];
+  const up = ["up", "--detach", "--wait", "postgres"];
   const query = (text: string) => {
     const url = secret("postgres-url").replace("@postgres:", "@127.0.0.1:");
     return inside("postgres", "psql", "--no-psqlrc", "--tuples-only", "--no-align", url, "--command", text);
@@ -40,11 +40,11 @@ t.test("PostgreSQL in its container", async (t) => {
   });
 
   await t.test("it ends in order, and a new container has what the old one wrote", async (t) => {
-    await compose.mustRun(["--profile", "api", "stop", "postgres"]);
-    const said = (await compose.run(["--profile", "api", "logs", "--no-color", "postgres"])).out.join("\n");
+    await compose.mustRun(["stop", "postgres"]);
+    const said = (await compose.run(["logs", "--no-color", "postgres"])).out.join("\n");
     t.match(said, /received fast shutdown request/);
     t.match(said, /database system is shut down\s*$/);
-    await compose.mustRun(["--profile", "api", "rm", "--force", "postgres"]);
+    await compose.mustRun(["rm", "--force", "postgres"]);
     await compose.mustRun(up);
     t.same((await query("select n from kept")).out, ["1"]);
   });

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
-import { gatewayRegistry } from "../../scripts/docs/generated.ts";
+import { apiRegistry, gatewayRegistry } from "../../scripts/docs/generated.ts";
 import { createNetworkMetrics } from "../../scripts/network/exporter/network-metrics.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -83,6 +83,7 @@ t.test("what Prometheus asks answers to the name that it asks by", async (t) => 
   for (const [name, port] of [
     ["gateway", 9540],
     ["faucet", 5001],
+    ["api", 5000],
     ["network-exporter", 9560],
   ] as const) {
     t.ok(targets.includes(`${name}:${port}`), `${name} is scraped`);
@@ -103,6 +104,7 @@ t.test("each alert goes off when it should and only then", async (t) => {
 t.test("every metric that a rule or the dashboard names is one that there is", async (t) => {
   const registries = [
     gatewayRegistry(),
+    apiRegistry(),
     createFaucetMetrics().registry,
     createNetworkMetrics({
       look: () => Promise.reject(new Error("nobody is asked")),

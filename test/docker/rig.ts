@@ -124,7 +124,7 @@ export function networkHere({
  * 172.28.`subnet`.0 on, which no other test of this folder has.
  */
 export async function ownPlace({ env, subnet }: { env: DockerEnvironment; subnet: number }) {
-  const ports = { gateway: await reservePort(), faucet: await reservePort() };
+  const ports = { gateway: await reservePort(), faucet: await reservePort(), api: await reservePort() };
   return {
     ports,
     firstAddress: `172.28.${subnet}.11`,
@@ -134,6 +134,7 @@ export async function ownPlace({ env, subnet }: { env: DockerEnvironment; subnet
       COMPOSE_PROJECT_NAME: testProject(),
       GATEWAY_PORT: String(ports.gateway),
       FAUCET_PORT: String(ports.faucet),
+      API_PORT: String(ports.api),
       SERVICES_SUBNET: `172.28.${subnet + 1}.0/24`,
       GRAFANA_ADDRESS: `172.28.${subnet + 1}.30`,
       CLAIMS_SUBNET: `172.28.${subnet + 2}.0/29`,

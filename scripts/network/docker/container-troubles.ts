@@ -35,6 +35,8 @@ function chapterOf(service: string): string {
   if (service.startsWith("redis")) return "Redis";
   if (service === "gateway") return "Gateway";
   if (service === "faucet") return "Faucet";
+  if (service === "api" || service === "api-key") return "API";
+  if (service === "postgres") return "PostgreSQL";
   if (service === "trace-node") return "Traces";
   return service.startsWith("validator-") ? "One down" : "Bring up";
 }

@@ -14,6 +14,9 @@ const validatorsExpected = 5;
 const healthyWithinSeconds = 180;
 /** Gives the volumes to their user and ends. */
 const volumesService = "volumes";
+/** Makes the api's key where it has none, and ends. */
+const apiKeyService = "api-key";
+const apiService = "api";
 
 /**
  * The validators as containers of docker/compose.yaml, at the fixed addresses that genesis wrote into their configuration.
@@ -41,6 +44,25 @@ export async function openDockerNodes({
     owner: await handOver(folder),
     env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest }) },
   });
+
+  /** Without what they depend on: a gateway is not kept from starting by one validator that is down. Why it failed. */
+  async function upBeside(names: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const wait = ["--wait", "--wait-timeout", String(healthyWithinSeconds)];
+    const started = await compose.run(["up", "--detach", "--no-deps", ...wait, ...names], { signal });
+    if (started.ok) return undefined;
+    const troubles = signal.aborted ? "" : await tellTroubles(compose, names);
+    return troubles === "" ? started.why : `${started.why}\n${troubles}`;
+  }
+
+  /** Its key comes first, which needs Redis. One that runs has it. */
+  async function upApi(signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    if ((await compose.states()).get(apiService) !== "running") {
+      const made = await compose.run(["run", "--rm", "--no-deps", "-T", apiKeyService], { signal });
+      if (!made.ok) return `the api has no key for the gateway: ${made.why}\n${whatToDo(apiService)}`;
+    }
+    return upBeside([apiService], signal);
+  }
 
   return {
     list: validators.map(({ name, address, host, httpPort }) => ({
@@ -89,14 +111,12 @@ export async function openDockerNodes({
     beside: {
       async up(signal) {
         const { services } = await compose.project();
-        const names = validators.map(({ name }) => name);
-        const others = services.filter((service) => service !== volumesService && !names.includes(service));
-        // Without what they depend on: a gateway is not kept from starting by one validator that is down.
-        const wait = ["--wait", "--wait-timeout", String(healthyWithinSeconds)];
-        const started = await compose.run(["up", "--detach", "--no-deps", ...wait, ...others], { signal });
-        if (started.ok) return undefined;
-        const troubles = signal.aborted ? "" : await tellTroubles(compose, others);
-        return { failed: troubles === "" ? started.why : `${started.why}\n${troubles}` };
+        const notBeside = [volumesService, apiKeyService, apiService, ...validators.map(({ name }) => name)];
+        const others = services.filter((service) => !notBeside.includes(service));
+        const failures = [await upBeside(others, signal), await upApi(signal)].filter(
+          (why) => why !== undefined,
+        );
+        return failures.length === 0 ? undefined : { failed: failures.join("\n") };
       },
       // Also what a profile of another day has started.
       down: async () => void (await compose.mustRun(["--profile", "*", "down"])),

@@ -24,7 +24,7 @@ export function createRpc({
   validators: readonly string[];
   peerCount: () => number;
 }): (method: string, params: readonly unknown[]) => RpcAnswer {
-  const blockAt = (tag: unknown, full: unknown): RpcAnswer => {
+  const answerOf = (tag: unknown, show: (block: Block) => unknown): RpcAnswer => {
     if (tag === "finalized" || tag === "safe") return { error: { code: -39001, message: "Unknown block" } };
     const number =
       tag === "latest" || tag === "pending" ? chain.height() : tag === "earliest" ? 0 : Number(tag);
@@ -32,8 +32,9 @@ export function createRpc({
       return { error: { code: -32602, message: "Invalid block number params" } };
     }
     const block = chain.block(number);
-    return { result: block === undefined ? null : showBlock(block, full === true) };
+    return { result: block === undefined ? null : show(block) };
   };
+  const blockAt = (tag: unknown, full: unknown) => answerOf(tag, (block) => showBlock(block, full === true));
   const votes = new Map<string, boolean>();
   const refuse = (code: number, message: string): RpcAnswer => ({ error: { code, message } });
 
@@ -117,6 +118,8 @@ export function createRpc({
         return { result: showTransaction(done.sent, { ...done.block, index: done.index }) };
       return { result: waits === undefined ? null : showTransaction(waits) };
     },
+    eth_getBlockReceipts: ([tag]) =>
+      answerOf(tag, ({ raws }) => raws.map((raw) => receipt(pool.read(raw)?.hash ?? ""))),
     eth_getTransactionReceipt: ([hash]) => ({ result: receipt(String(hash)) }),
     txpool_besuTransactions: () => ({ result: pool.all().map(({ hash }) => ({ hash })) }),
     // Votes are noted and never counted.
