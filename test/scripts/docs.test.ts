@@ -13,6 +13,8 @@ t.test("the generated parts of the documents are what the code says (else: npm r
   t.equal(regenerate(clientsPage), clientsPage);
   const faucetReadme = read("faucet/README.md");
   t.equal(regenerate(faucetReadme), faucetReadme);
+  const apiReadme = read("api/README.md");
+  t.equal(regenerate(apiReadme), apiReadme);
 });
 
 t.test("the table of clients has a row for each of them in every situation that all can be in", async (t) => {
