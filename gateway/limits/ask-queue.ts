@@ -87,7 +87,7 @@ export function createAskQueue({
     for (const { costs, admitted } of waiting) {
       for (let call = admitted.length; call < costs.length; call += 1) waitingPoints += costs[call] ?? 0;
     }
-    // A key that is used now and then has no use besides what waits, and gets no lease that would only go back.
+    // A key that is used now and then gets no lease: it would only give the points back.
     return Math.max(0, recentUse(budget.meter, nowMs) - waitingPoints);
   }
 
@@ -104,7 +104,7 @@ export function createAskQueue({
     const sentMs = monotonicMs();
     try {
       const taken = await store.take({ keyId, team, limit, teamCap, lease, wanted, runs });
-      // An answer from before an outage: its calls are paid for, but nothing else of that time is kept.
+      // An answer from before an outage: its calls are paid for, but the rest of it no longer holds.
       if (health.epoch() === epoch && budget.epoch === epoch) {
         learn({ budget, taken, lease, wanted, sentMs, nowMs: monotonicMs() });
         if (taken.leased > 0) keeper.hold(budget);
@@ -128,7 +128,7 @@ function undecided({ costs, admitted }: Waiting): number {
   return costs.length - admitted.length;
 }
 
-/** Splits what waits so that no script judges too many calls; one body stays together. */
+/** Splits the waiting calls so that no script judges too many. The calls of one body stay together. */
 function partsOf(waiting: readonly Waiting[]): Waiting[][] {
   const parts: Waiting[][] = [];
   let part: Waiting[] = [];

@@ -5,8 +5,8 @@
  * ARGV[1] is empty: the time is Redis's own (TIME), so the clocks of gateways do not matter. Tests put a time there to
  * walk through many windows at once.
  *
- * A stored end that lies further away than a window is long means that Redis's clock was set back: the window then
- * ends one length from now, instead of whenever the clock has caught up.
+ * If a window's stored end is further away than the length of a window, Redis's clock was set back. The window then
+ * ends one length from now. It does not wait until the clock has caught up.
  */
 const opening = `
 local now, stamp

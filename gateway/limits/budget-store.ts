@@ -50,7 +50,7 @@ export type BudgetStore = {
   take(request: TakeRequest): Promise<Taken>;
   /** Answers the points that were given back: 0 for another window, another lease, or a second time. */
   giveBack(request: GiveBackRequest): Promise<number>;
-  /** Takes a point of a budget that belongs to no key, to see whether Redis runs the script again, writes included. */
+  /** Takes a point from a budget that belongs to no key, to see whether Redis runs the script again, and may write. */
   probe(): Promise<void>;
 };
 
@@ -90,7 +90,7 @@ export function createBudgetStore({
       return readNumber(answer);
     },
     async probe() {
-      // As text, so that a Redis that was restarted has the script before the first call that needs it.
+      // Sent as text, so that a restarted Redis has the script before the first call that needs it.
       await take.runText([limitsProbeKey, limitsProbeKey], [time(), windowMs, 1e9, 0, processId, 0, 0, 1, 1]);
     },
   };

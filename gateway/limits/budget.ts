@@ -4,7 +4,7 @@ import { createLocalWindow, type LocalWindow } from "./local-limiter.ts";
 
 /** Keys with a limit up to this ask Redis for each call, busier ones lease points. */
 const exactLimitMax = 6000;
-/** For how long "nothing left" is believed where points may come back, because another process gives up its lease. */
+/** How long "nothing left" is believed if points may come back, because another process gives up its lease. */
 const refusalMemoryMs = 20;
 
 export type ChargeRequest = {
@@ -28,7 +28,7 @@ export type ChargeResult = {
   windowSeconds: number;
   /** Until the window ends that refused a call; 0 where all were admitted. */
   retryAfterMs: number;
-  /** Redis did not answer: charged to a tenth of the limit that this process counts alone. */
+  /** Redis did not answer: the call is charged to a tenth of the limit, which this process counts alone. */
   degraded: boolean;
 };
 
@@ -48,7 +48,7 @@ export type Budget = {
   readonly team: string;
   limit: number;
   teamCap: number;
-  /** The epoch of Redis's health in which what follows was learned. */
+  /** The epoch of Redis's health in which the fields below were learned. */
   epoch: number;
   lease: Lease;
   leaseAsked: boolean;
@@ -94,8 +94,8 @@ export function leases({ limit, teamCap }: Budget): boolean {
 }
 
 /**
- * Forgets what Redis said before it stopped answering. It may come back empty, with new windows: points of a lease
- * from before would be used on top of them. The few that are lost were charged, so this errs to the safe side.
+ * Forgets what Redis said before it stopped answering. Redis may come back empty, with new windows, and the points of an
+ * old lease would be used on top of them. The few points that are lost were charged, so the limit is never passed.
  */
 export function forgetRedis(budget: Budget, epoch: number): void {
   budget.epoch = epoch;
@@ -130,7 +130,7 @@ export function learn({
   budget.resetsMs = teamBinds ? teamEndsMs : keyEndsMs;
 
   if (taken.keyShort || taken.teamShort) {
-    // Of a key that does not lease, no point comes back before its window ends: until then "nothing left" stays true.
+    // A key that does not lease gets no point back before its window ends: until then "nothing left" stays true.
     const certain = taken.keyShort && !leases(budget);
     const endsMs = Math.min(keyEndsMs, teamEndsMs);
     budget.refusedUntilMs = certain ? keyEndsMs : Math.min(nowMs + refusalMemoryMs, endsMs);
@@ -184,7 +184,7 @@ export function toRuns(waiting: readonly Waiting[]): Run[] {
   return runs;
 }
 
-/** Writes the answer for each run back to the calls that it was made of. */
+/** Writes the answer for each run back to its calls. */
 export function distribute(waiting: readonly Waiting[], runs: readonly Run[], fits: readonly number[]): void {
   let run = 0;
   let place = 0;

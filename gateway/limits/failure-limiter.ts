@@ -7,19 +7,19 @@ import { limitAddress } from "../../lib/http-service/client-address.ts";
 import { failuresKeyPrefix } from "../../lib/redis/keys/gateway.ts";
 import { createRate } from "./rate.ts";
 
-/** Blocked addresses remembered; the one not seen for longest is asked of Redis again at its next failure. */
+/** How many blocked addresses are remembered. Redis is asked again about the one that was not seen for longest. */
 const blockedMax = 20_000;
-/** While Redis is away or busy enough, addresses share this many counters, so that a flood from many addresses takes no more memory. */
+/** While Redis is away or busy, addresses share this many counters, so a flood from many addresses takes no more memory. */
 const insuranceCounters = 4096;
 
 export type FailureLimiter = {
   /**
    * Milliseconds until this address may fail again, 0 where it may. From memory only. Ask it about keys that are
-   * *not known*, after looking them up: a known key is never refused for what its neighbours did.
+   * *not known*, after looking them up: a known key is never refused because of others at its address.
    */
   blockedForMs(address: string): number;
   /**
-   * Counts a request with an unknown key. Answers what `blockedForMs` answers from now on. Does not ask Redis while
+   * Counts a request with an unknown key. Returns what `blockedForMs` returns from now on. Does not ask Redis while
    * the address is blocked. Never rejects.
    */
   countFailure(address: string): Promise<number>;
@@ -54,7 +54,7 @@ export function createFailureLimiter({
     duration: durationSeconds,
     rejectIfRedisNotReady: true,
   });
-  // Not as the library's `insuranceLimiter`, which would keep a timer and a record for each address, without a bound.
+  // Not the library's `insuranceLimiter`: it keeps a timer and a record for each address, without a bound.
   const insurance = new RateLimiterMemory({ points, duration: durationSeconds });
   const sharing = createRate({ perSecondMax: sharedPerSecondMax, monotonicMs });
   const blockedUntilMs = new LRUCache<string, number>({ max: blockedMax });

@@ -54,7 +54,7 @@ export function createLeaseKeeper({
       // Points may end before the key's window does, with the team's: the key gets them back for its next window.
       const unused = nowMs - usedAtMs >= leaseIdleMs || nowMs >= endsMs;
       if (points === 0) holding.delete(budget);
-      // A lease that is under way carries a new number, and the rest goes back under that.
+      // A lease that is under way has a new number, and the rest goes back under that one.
       else if (unused && !budget.leaseAsked) void giveBack(budget);
     }
     if (holding.size === 0) stopSweeping();
@@ -69,7 +69,7 @@ export function createLeaseKeeper({
     const { keyId, team, lease } = budget;
     const { points, number, keyWindow, teamWindow, keyEndsMs } = lease;
     const epoch = health.epoch();
-    // Taken away here before Redis has them: if the answer is lost nobody has them, and never two.
+    // Removed here before Redis has them: if the answer is lost no process has them, and never two processes.
     lease.points = 0;
     holding.delete(budget);
     if (points === 0 || budget.epoch !== epoch || !health.answers() || monotonicMs() >= keyEndsMs) return;

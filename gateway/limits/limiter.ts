@@ -25,13 +25,13 @@ const retryWhenFullMs = 1000;
 
 export type Limiter = {
   /**
-   * Charges the calls of one body, in order. Each is judged alone: one that does not fit is refused and takes nothing, a
-   * cheaper one after it may still fit, exactly as if they had come one by one. Answers at once where the points
+   * Charges the calls of one body, in order. Each is judged alone, as if they had come one by one: one that does not fit is
+   * refused and takes nothing, and a cheaper one after it may still fit. Answers at once where the points
    * are in memory (or Redis is known to be away), else with a promise, which never rejects and settles within the
    * command timeout of the Redis client.
    */
   charge(request: ChargeRequest): ChargeResult | Promise<ChargeResult>;
-  /** With a reason: counts as if Redis did not answer, and drops all leases, until it is called without one. */
+  /** With a reason: acts as if Redis did not answer, and drops all leases, until it is called without a reason. */
   hold(reason: string | undefined): void;
   state(): ReturnType<RedisHealth["state"]>;
   stats(): Readonly<LimiterStats>;
@@ -41,15 +41,15 @@ export type Limiter = {
 };
 
 /**
- * The limits of all keys, exact over any number of processes (design.md, "Limits: leases"): fixed windows by
- * Redis's clock, counted in Redis; small limits ask it for each call (those of one key and one turn of the event loop
- * together), large ones take points in advance.
+ * The limits of all keys, exact over any number of processes. Windows are fixed, by Redis's clock, and counted in Redis.
+ * Keys with small limits ask Redis for each call (the calls of one key in one turn of the event loop together). Keys with
+ * large limits take points in advance (leases).
  *
- * Why it is never more than the limit: a call is admitted only against a point that a script has taken from the window's
- * counter before, and a point is used at most once and only while its window lasts. A process that dies, an answer
- * that is lost, a give-back that is not carried out: each leaves points taken and unused, for this window.
+ * Why never more than the limit is admitted: a script takes a point from the window's counter before a call is admitted
+ * against it, and a point is used at most once and only while its window lasts. If a process dies, an answer is lost or a
+ * give-back fails, points stay taken and unused for this window.
  *
- * The exception is product.md's: while Redis does not answer, each process admits up to a tenth by itself.
+ * There is one exception: while Redis does not answer, each process admits up to a tenth of the limit by itself.
  */
 export function createLimiter({
   redis,
@@ -62,7 +62,7 @@ export function createLimiter({
   leaseIdleMs = 100,
   probeIntervalMs = 250,
 }: {
-  /** Made by `createRedisClient`: what it promises about timeouts and repeated commands is needed here. */
+  /** Made by `createRedisClient`: the limiter relies on its timeouts, and on commands that are not repeated. */
   redis: Redis;
   logger: Pick<Logger, "info" | "warn">;
   /** Wall clock: for logs and `state()`, and for the windows only where `redisClock` is "caller". */

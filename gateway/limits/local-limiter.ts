@@ -31,7 +31,7 @@ export type LocalLimiter = {
 
 /**
  * The limits while Redis does not answer: a tenth of each key's limit and of its team's cap, rounded down but at
- * least one point, for this process and a window. A window goes on when Redis comes back and is lost again, so that an
+ * least one point, for each process and window. A window goes on when Redis comes back and is lost again, so that an
  * unsteady Redis does not add up to more than a tenth.
  */
 export function createLocalLimiter({ windowMs }: { windowMs: number }): LocalLimiter {
@@ -78,7 +78,7 @@ export function createLocalLimiter({ windowMs }: { windowMs: number }): LocalLim
     window.used += cost;
   }
 
-  /** A window that is not running would last a whole length from now. */
+  /** For a window that is not running: one length from now. */
   function endOf(window: LocalWindow, nowMs: number): number {
     return nowMs < window.endsMs ? window.endsMs : nowMs + windowMs;
   }

@@ -14,7 +14,7 @@ export type RateLimitHeaders = {
  * are lists of one string item; `q` is the quota, `w` the window in seconds, `r` what remains, `t` the seconds until
  * the window ends. The optional partition key (`pk`) is left out: it would repeat the client's own key.
  *
- * Seconds are rounded up, so that a client that waits for so long finds a new window.
+ * Seconds are rounded up, so that a client that waits this long finds a new window.
  */
 export function rateLimitHeaders(
   result: Pick<ChargeResult, "limit" | "remaining" | "resetMs" | "windowSeconds" | "retryAfterMs">,

@@ -1,6 +1,6 @@
 /**
- * At most `perSecondMax` times a second, and as many at once after a quiet second. Two numbers: what asks for it may come
- * a hundred thousand times a second.
+ * Allows `perSecondMax` a second, and as many at once after a quiet second. It holds two numbers only, because it may be
+ * asked a hundred thousand times a second.
  */
 export function createRate({
   perSecondMax,

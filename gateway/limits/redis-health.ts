@@ -5,15 +5,15 @@ import { RedisSilentError } from "../../lib/redis/redis-client.ts";
 const connectionLost = "connection lost";
 
 export type RedisHealth = {
-  /** Whether to ask Redis. Known without asking, so that a Redis that is down costs nobody a timeout. */
+  /** Whether to ask Redis. Known without asking, so that a Redis that is down costs no call a timeout. */
   answers(): boolean;
-  /** Changes each time Redis stops answering: what was learned in another epoch no longer holds. */
+  /** Changes each time Redis stops answering: facts from another epoch no longer hold. */
   epoch(): number;
   /** A command sent in `epoch` failed. A failure of an outage that is over changes nothing. */
   failed(error: unknown, epoch: number): void;
   /**
-   * With a reason: Redis is not to be asked, although it may answer, until this is called without one. What is asked
-   * for again changes nothing.
+   * With a reason: Redis is not asked, although it may answer, until this is called without a reason. The same reason
+   * again changes nothing.
    */
   hold(reason: string | undefined): void;
   /** `since` in wall milliseconds; `reason` only while Redis does not answer. */
@@ -22,8 +22,8 @@ export type RedisHealth = {
 };
 
 /**
- * Keeps track of whether Redis answers. One failed command or a closed connection is enough to say no; only a `probe`
- * that went through says yes again. Probes run in the background, one at a time, `probeIntervalMs` apart.
+ * Keeps track of whether Redis answers. One failed command or a closed connection is enough for no. Only a `probe`
+ * that succeeds means yes again. Probes run in the background, one at a time, `probeIntervalMs` apart.
  */
 export function createRedisHealth({
   redis,
@@ -101,7 +101,7 @@ export function createRedisHealth({
     const sentIn = epoch;
     probe()
       .then(
-        // An answer over a connection that has closed meanwhile says nothing about the next one.
+        // An answer over a connection that has closed since says nothing about the next connection.
         () => sentIn === epoch && goUp(),
         (error: unknown) => {
           reason = reasonOf(error);
@@ -116,7 +116,7 @@ export function createRedisHealth({
   }
 
   function reasonOf(error: unknown): string {
-    // ioredis has many words for a connection that is closing, closed or not there yet.
+    // ioredis has many messages for a connection that is closing, closed or not open yet.
     const connected = redis.status === "ready" && redis.stream.writable;
     if (!connected && !(error instanceof RedisSilentError)) return connectionLost;
     return error instanceof Error ? error.message : String(error);

@@ -6,18 +6,18 @@ export type BodyScope = (typeof bodyScopes)[number];
 
 /** One body that is being read, or waits for its key to be looked up. */
 export type HeldBody = {
-  /** So many bytes of memory more are held. May drop this body or others. */
+  /** The body holds this many more bytes. May drop this body or others. */
   hold(bytes: number): void;
-  /** It has come to its end: it is not one of those that are being read any more. */
+  /** The body has ended: it no longer counts among those that are being read. */
   end(): void;
-  /** Whose it is, now that this is known. May drop this body or others. */
+  /** The key is known now, so the body counts for it. May drop this body or others. */
   assign(keyId: string): void;
-  /** Nothing is held any more. To be called once it is used, and when its client is gone. */
+  /** The body holds nothing any more. Call it once the body is used, and when its client is gone. */
   release(): void;
 };
 
 export type BodyBudget = {
-  /** `drop` tells that the body lost its place; nothing of it is counted any more then. */
+  /** `drop` is called when the body loses its place. It is not counted any more then. */
   begin(options: { address: string; drop: (scope: BodyScope) => void }): HeldBody;
   reading(): number;
   heldBytes(): number;
@@ -36,14 +36,14 @@ type Body = {
 
 /** The pool of all bodies whose key is not known yet. */
 const strangers = "";
-/** What a body has for nothing, so that one that has just begun is not taken for one that makes no progress. */
+/** Credit for each body, so that one that has just begun does not look as if it made no progress. */
 const graceBytes = 64 * 1024;
 const graceMs = 1000;
 
 /**
- * Bounds the bodies that are being read, by count and by bytes, for each key, each address and the whole process. Where
- * one is too many the one that made the least progress (bytes by time) is dropped, so that who sends slowly on purpose
- * loses against who uploads. Bodies that come whole with their head are not counted here: they are never held.
+ * Bounds the bodies that are being read, by count and by bytes, for each key, each address and the whole process. If there
+ * is one too many, the body with the least progress (bytes by time) is dropped. So a client that sends slowly on purpose
+ * loses against one that uploads. Bodies that come whole with their head are never held, so they are not counted here.
  */
 export function createBodyBudget({
   settings,

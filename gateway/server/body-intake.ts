@@ -11,7 +11,7 @@ export type BodyIntake = {
   /** Drops the body; `done` is not called for it. */
   abandon(): void;
   abort(): void;
-  /** The body stands still, and will not come to its end. */
+  /** The body has stopped before its end, and nothing more of it will come. */
   stall(): void;
 };
 

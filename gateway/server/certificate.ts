@@ -1,13 +1,13 @@
 import { createPrivateKey, hash, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** Paths of PEM files: the certificate with those that vouch for it after it, and its private key, not encrypted. */
+/** Paths of PEM files: the certificate, followed by its chain, and its private key, not encrypted. */
 export type TlsFiles = { certFile: string; keyFile: string };
 
 export type Certificate = {
-  /** SHA-256 over both files: another one means that something changed. */
+  /** SHA-256 over both files, to see that one of them has changed. */
   digest: string;
-  /** Whom it is for, as `subjectAltName` says: `DNS:rpc.example, IP Address:192.0.2.1`. */
+  /** The names that it is for, from `subjectAltName`: `DNS:rpc.example, IP Address:192.0.2.1`. */
   names: string;
   /** Unix milliseconds. */
   expiresAtMs: number;

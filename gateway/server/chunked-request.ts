@@ -1,9 +1,9 @@
 export type ChunkedRequest = {
-  /** As the library's, and only one may listen. `isLast` comes when nothing more of the request can be read. */
+  /** Like the library's `onData`, with one listener. `isLast` comes when nothing more of the request can be read. */
   onData: HttpBody["onData"];
   /** The body stands still before its end. Called once, instead of the end. */
   onStall(listener: () => void): void;
-  /** Calls back as soon as the request may be answered; not at all where its connection is gone by then. */
+  /** Calls back as soon as the request may be answered. Never calls back if its connection has gone by then. */
   whenOver(answer: () => void): void;
   /** The connection is gone. */
   abort(): void;
@@ -12,15 +12,15 @@ export type ChunkedRequest = {
 export type HttpBody = { onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown };
 
 /**
- * Keeps a request whose body comes in chunks from being the beginning of another one. uWebSockets.js takes for a
- * chunk's length what is none (`g`, `;`, junk behind a blank), and for the body's end the two bytes behind the line of
- * the last chunk, whatever they are: a trailer's other bytes are a next request to it, and a chunk's extension may be
- * a length. Nothing here sees the bytes, so whatever was misread must end with its connection (RFC 9112 section 11.2):
+ * Makes sure that no part of a chunked body is carried out as another request (request smuggling). uWebSockets.js accepts
+ * invalid chunk lengths (`g`, `;`, junk behind a blank). It takes any two bytes behind the last chunk's line for the end
+ * of the body, so the rest of a trailer looks like a next request, and a chunk's extension may look like a length. This code
+ * does not see those bytes, so whatever was misread must end with its connection (RFC 9112 section 11.2):
  *
- * - the answer waits for the end of the body, and then for the library to read the piece that it came with to its own end.
- *   More in that piece ends the connection, as it ends every one that is asked before it has answered;
- * - from the end on nothing more is read, and the answer closes the connection;
- * - a body that stands still for `stallMs` is over, which is what becomes of an extension that was taken for a length.
+ * - the answer waits for the end of the body, and then until the library has read all of the piece that the end came in.
+ *   If the piece holds more, the connection ends, like every connection that sends a request before the last one's answer;
+ * - after the end nothing more is read, and the answer closes the connection;
+ * - a body that stands still for `stallMs` is over. That is what happens to an extension that was read as a length.
  */
 export function createChunkedRequest({
   res,
@@ -29,7 +29,7 @@ export function createChunkedRequest({
 }: {
   res: HttpBody & { pause(): unknown };
   stallMs: number;
-  /** For how long an answer waits for a body that goes on. */
+  /** How long an answer waits for a body that goes on. */
   heldMs: number;
 }): ChunkedRequest {
   let state: "open" | "over" | "gone" = "open";

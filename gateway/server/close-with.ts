@@ -2,13 +2,13 @@ import { STATUS_CODES } from "node:http";
 import type { Reply } from "./exchange.ts";
 import type { HttpResponse } from "./uws.ts";
 
-/** What the library gathers before it writes, while it reads requests. */
+/** How many bytes the library gathers before it writes, while it reads requests. */
 const corkBytes = 16 * 1024;
 
 /**
- * Writes an answer and closes. All of it goes out as the text of its status: ended in the library's own way, a response
- * forgets its listeners, and nobody is told that its connection has closed. Blanks at its end make it too long to be
- * gathered, since what is gathered for a connection is dropped when that closes.
+ * Writes an answer and closes the connection. The whole answer goes out as the text of its status: a response that is ended
+ * in the library's own way forgets its listeners, and then nobody hears that its connection has closed. Blanks at the end
+ * make the answer too long to be gathered: the library drops what it has gathered when a connection closes.
  */
 export function closeWith(
   res: HttpResponse,

@@ -4,12 +4,12 @@ import type { ConnectionSettings } from "../config.ts";
 /** A connection's place among all: `prove` says that a good API key came over it, `leave` that it is over. */
 export type Slot = { prove(): void; leave(): void };
 
-/** Why a connection was closed for the sake of others. */
+/** Whose bound closed a connection. */
 export const slotLosses = ["address", "process"] as const;
 export type SlotLoss = (typeof slotLosses)[number];
 
 export type ConnectionSlots = {
-  /** A place for a connection from `peer`; undefined where it is to be closed at once. `close` may be called later. */
+  /** A place for a connection from `peer`; undefined if it has to close at once. `close` may be called later. */
   take(peer: string, close: () => void): Slot | undefined;
   count(): number;
   /** How many connections were closed or not taken, by why. */
@@ -52,7 +52,7 @@ export function createConnectionSlots({
         if (!hasMadeRoom(known.strangers, "address")) return undefined;
       }
       if (count >= max && !hasMadeRoom(strangers, "process")) return undefined;
-      // Looked up again: the last one of an address takes the record with it.
+      // Looked up again: the record of an address goes with its last connection.
       const ofAddress = addresses.get(counted) ?? { count: 0, strangers: new Set() };
       addresses.set(counted, ofAddress);
       const taken: Taken = { close, ofAddress };

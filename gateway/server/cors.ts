@@ -2,8 +2,8 @@ import type { Reply, RequestHead } from "./exchange.ts";
 
 /*
  * Cross-origin requests of web pages (Fetch Standard, "HTTP CORS protocol"). Pages of any origin may ask and may read the
- * answers: what opens the gateway is a key in a header that the page has to set itself, never something that a browser
- * adds (cookies, client certificates), so an origin proves nothing. A team that lists its origins is heard later, when
+ * answers: the gateway opens by a key in a header that the page has to set itself, never by something that a browser
+ * adds (cookies, client certificates), so an origin proves nothing. A team's list of origins is checked later, when
  * the key is known (`stages/check-origin.ts`): a preflight has no key.
  */
 
@@ -21,12 +21,12 @@ export function isPreflight({ method, origin, requestedMethod }: RequestHead): b
   return method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined;
 }
 
-/** Yes, on every path: a page can read a 404, but of a preflight that fails it learns nothing. */
+/** Allowed on every path: a page can read a 404, but it learns nothing from a preflight that fails. */
 export const preflightReply: Reply = {
   status: 204,
   headers: {
     "Access-Control-Allow-Methods": "POST",
-    // By name for browsers that do not know the asterisk; with it, tracing libraries may add theirs.
+    // Names for browsers that do not know the asterisk; the asterisk for headers that tracing libraries add.
     "Access-Control-Allow-Headers": "Content-Type, X-API-Key, Cache-Control, *",
     // Two hours: the most that Chromium keeps.
     "Access-Control-Max-Age": "7200",

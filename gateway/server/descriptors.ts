@@ -2,18 +2,18 @@ import { report } from "node:process";
 import type { Logger } from "pino";
 import type { ConnectionSettings, GatewayConfig } from "../config.ts";
 
-/** For Redis, the ops port and those who ask it, the log, the runtime itself, and connections that are being replaced. */
+/** For Redis, the ops port and its clients, the log, the runtime itself, and connections that are being replaced. */
 const reserved = 128;
-/** With TLS the library takes all that wait in the listening socket's queue before we see the first of them. */
+/** With TLS the library accepts all connections in the listening socket's queue before we see the first of them. */
 const acceptedAtOnceTls = 512;
-/** For what follows a validator's blocks, and asks whether it lives. */
+/** For the connections that follow a validator's blocks and ping it. */
 const besidesLanes = 4;
 /** With fewer the gateway does not start. */
 const connectionsMin = 16;
 
 /** How many descriptors this process may have open; Node.js has raised the limit as far as it may be when it started. */
 export function readDescriptorLimit(): number {
-  // What it would say of open sockets takes time, and is not asked for. (The typings leave this out.)
+  // The report on open sockets takes time, so it is left out. (The typings do not know this option.)
   Reflect.set(report, "excludeNetwork", true);
   const told: unknown = report.getReport();
   const limit = softLimitOf(told);
@@ -21,9 +21,9 @@ export function readDescriptorLimit(): number {
 }
 
 /**
- * The settings with as many connections as the process can have descriptors for, beside what it needs itself: a
- * process without any left can accept nothing, and the library would try without end.
- * @throws Error where that leaves too few to serve anybody.
+ * Lowers the number of connections to what the file descriptors of the process allow. A process without a free
+ * descriptor cannot accept, and the library would try again without end.
+ * @throws Error where too few are left to serve anybody.
  */
 export function fitConnections({
   config: { connections, forward, upstreams, tls },

@@ -32,11 +32,11 @@ export type Reply = {
   body: Uint8Array | string | PiecedBody | StreamedBody | undefined;
   /** Close the connection after the answer. */
   close?: boolean;
-  /** Has to be called once the body is handed over or dropped: gives back what a long one holds. */
+  /** Call it once the body is handed over or dropped: it gives back what a long body holds. */
   release?: () => void;
 };
 
-/** A body whose rest is still on its way. It stands still until `start`; after `abort` nothing is called any more. */
+/** A body whose rest is still on its way. It stands still until `start`. After `abort` no callback comes any more. */
 export type StreamedBody = {
   first: Uint8Array;
   /** `onEnd` or `onFailure` comes last. */
@@ -46,7 +46,7 @@ export type StreamedBody = {
   abort(): void;
 };
 
-/** The bytes are good until the callback that gets them returns. To keep them is to copy them. */
+/** The bytes are good until the callback returns. Copy them to keep them. */
 export type BodyRead =
   | "too large"
   | "too slow"
@@ -57,7 +57,7 @@ export type BodyRead =
   | "aborted"
   | Uint8Array;
 
-/** `isClaim`: the body is a claim of the faucet, not calls. Refusals are worded by it. */
+/** `isClaim`: the body is a claim of the faucet, not calls. Refusals name it so. */
 export type BodyLimits = {
   bodyBytesMax: number;
   bodyTimeoutMs: number;
@@ -67,18 +67,18 @@ export type BodyLimits = {
 };
 
 /**
- * A request whose head is there. What comes of its body is dropped unless `hold` or `readBody` is called before whoever
- * handles the exchange returns. An answer that goes out before the body's end closes the connection after it.
+ * A request whose head has come. Its body is dropped unless `hold` or `readBody` is called before the handler of the
+ * exchange returns. An answer that goes out before the end of the body closes the connection after it.
  */
 export type Exchange = {
   head: RequestHead;
-  /** The whole body, where it is there: it came with the head, or was held. Good until `handle` returns. */
+  /** The whole body, if it came with the head or was held. Good until `handle` returns. */
   arrivedBody(): Uint8Array | undefined;
-  /** Keeps what comes of the body until it is known whose it is, within a budget that all strangers share. */
+  /** Keeps the body until its key is known, within a budget that all unknown keys share. */
   hold(limits: BodyLimits): void;
-  /** Reads the body of the key's owner to its end. At most once. */
+  /** Reads the body of a known key to its end. Call it once at most. */
   readBody(limits: BodyLimits, keyId: string, done: (body: BodyRead) => void): void;
-  /** A good key came over this connection: it is not closed any more to make room for another. */
+  /** A good key came over this connection, so it is not closed any more to make room for another. */
   prove(): void;
   /** The other end of the socket. */
   peerAddress(): string;

@@ -8,28 +8,28 @@ import type { HttpResponse } from "./uws.ts";
 export type HttpConnection = {
   /** The other end of the socket. */
   readonly peerAddress: () => string;
-  /** Gets what comes of a request's body after its first piece. */
+  /** Gets the pieces of a request's body after the first one. */
   onRest: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
   /**
    * Its request, until that is answered. Gets `gone` when the client leaves, and `late` when there is no answer and the time
-   * for stopping is over. (One function and no more: for two that were set for each request V8 let everything that they refer
-   * to grow old, at 5 µs a request.)
+   * for stopping is over. (One function for both: with two for each request V8 moved all that they refer to into its old
+   * generation, at 5 µs a request.)
    */
   request: ((told: "gone" | "late") => void) | undefined;
-  /** Set where the answer closes it: another request that comes all the same is not begun. */
+  /** The answer closes the connection: a further request on it is not begun. */
   isLast: boolean;
   /** A good API key came over it. */
   prove(): void;
-  /** To be called when the last byte of an answer is handed to the library, before its cork ends. */
+  /** Call it when the library has the last byte of an answer, before its cork ends. */
   answered(): void;
-  /** The library has made a WebSocket of it: its end is told by `ended`. */
+  /** The library has made a WebSocket of it. Call `ended` when that ends. */
   upgraded(): void;
   ended(): void;
   /** Closes it, unless it is closed or a WebSocket. */
   close(): void;
 };
 
-/** A request whose head has come: `begin` is called with its connection and the first piece of its body. */
+/** A request whose head has come. `begin` gets its connection and the first piece of its body. */
 export type Arrival = {
   res: HttpResponse;
   head: RequestHead;
@@ -39,32 +39,32 @@ export type Arrival = {
 };
 
 export type HttpConnections = {
-  /** To be called by the library's filter for each connection that opens. */
+  /** Call it in the library's filter for each connection that opens. */
   opened(res: HttpResponse): void;
-  /** To be called for each request, which must not be answered before its `begin`. */
+  /** Call it for each request. The request must not be answered before its `begin`. */
   arrived(arrival: Arrival): void;
   /** Those that are open. */
   all(): Iterable<HttpConnection>;
 };
 
 /**
- * Knows each connection for as long as it lives, which the library does not offer: it tells of a connection's end without
- * saying which, and of a request without saying on which connection.
+ * Knows each connection for as long as it lives. The library does not offer that: it reports the end of a connection without
+ * saying which one, and a request without its connection.
  *
- * But it has one place for each connection where the listeners for data and for its end stand, and asks for them through
- * the response that its filter is given too. So both are set when a connection opens; a request's head is put by, and the
- * listener for data, which the library calls next with the first piece of the body (an empty one where there is none),
- * says whose it is. The library takes the listener for data away after a body's last piece, and the one for the end
- * with an answer's last byte: both are set again before it can next look for them.
+ * But the library keeps one listener for data and one for the end of each connection, and both can be set through the
+ * response that its filter gets. So both are set when a connection opens. The head of a request is kept until the library
+ * calls the listener for data with the first piece of the body (an empty one if there is no body): that listener knows its
+ * connection. The library removes the listener for data after the last piece of a body, and the listener for the end with
+ * the last byte of an answer. Both are set again before the library needs them.
  *
- * Only a body in chunks can be without a first piece, where none of them came with the head. Such a request is refused and
- * its connection closed, before anything else happens: so its response is certainly still there, and no other
- * connection's data is taken for its body.
+ * Only a body in chunks can lack a first piece, if no chunk came with the head. Such a request is refused and its
+ * connection closed before anything else happens. So its response still exists, and no other connection's data is taken
+ * for its body.
  */
 export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, "take"> }): HttpConnections {
   const open = new Set<HttpConnection>();
   const pending = createPendingArrival();
-  /** Connections whose listener for data the library has taken away. */
+  /** Connections whose listener for data the library has removed. */
   const unheard: (() => void)[] = [];
 
   function opened(res: HttpResponse): void {
@@ -121,9 +121,9 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
         return;
       }
       const arrived = pending.take();
-      // Whoever handles it sets it, where it wants the rest.
+      // The handler sets it if it wants the rest.
       connection.onRest = undefined;
-      // Not at once: the library goes on with the piece that it reads.
+      // Not at once: the library goes on reading the same piece.
       if (connection.isLast) setImmediate(connection.close);
       else arrived?.begin(arrived, connection, chunk, isLast);
     }
@@ -143,7 +143,7 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
     opened,
     arrived(next) {
       pending.refuse({ isClosed: false });
-      // What the library took away it did not take before the listener returned; it has by now.
+      // The library removes a listener only after that listener has returned, so it is set again here.
       for (let hear = unheard.pop(); hear !== undefined; hear = unheard.pop()) hear();
       if (isUnreadable(next.head)) {
         closeWith(next.res, next.refuse(next.head));
@@ -155,7 +155,7 @@ export function createHttpConnections({ slots }: { slots: Pick<ConnectionSlots, 
   };
 }
 
-/** The request whose head has come, until the first piece of its body does. There is one at most. */
+/** A request whose head has come and whose body has not begun. There is one at most. */
 function createPendingArrival() {
   let arrival: Arrival | undefined;
 

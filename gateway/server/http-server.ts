@@ -89,7 +89,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ]);
       if (!drain.isDone() || sockets.count() > 0) {
         giveUp();
-        // What was waited for answers in turns of its own.
+        // The calls that were given up are answered in later turns of the event loop.
         await wait(lastWordsMs / 2);
         for (const { request } of connections.all()) request?.("late");
         await drain.untilDone(lastWordsMs / 2);

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { type BodyBudget, bodyScopes } from "./body-budget.ts";
 import { type ConnectionSlots, slotLosses } from "./connection-slots.ts";
 
-/** Shows connections and bodies that are being read at `/metrics`; read when somebody asks. */
+/** Shows connections and bodies that are being read at `/metrics`. The values are read when somebody asks. */
 export function registerIntakeMetrics({
   registry,
   slots,

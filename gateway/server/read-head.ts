@@ -57,7 +57,7 @@ export function readHead(req: HttpRequest): RequestHead {
         head.cacheControl = head.cacheControl === undefined ? value : `${head.cacheControl}, ${value}`;
         break;
       case "idempotency-key":
-        // Of two the faucet would have to choose: joined they are none that it takes.
+        // The faucet would have to choose between two. Joined, they are invalid, so it refuses them.
         head.idempotencyKey = head.idempotencyKey === undefined ? value : `${head.idempotencyKey}, ${value}`;
         break;
       case "x-forwarded-for":
@@ -68,7 +68,7 @@ export function readHead(req: HttpRequest): RequestHead {
   return head;
 }
 
-/** Whether the body has a coding besides chunks, which the library takes for chunks all the same. */
+/** Whether the body has another coding besides chunks. The library would read it as plain chunks. */
 export function isUnreadable({ transferEncodings }: RequestHead): boolean {
   return transferEncodings !== undefined && transferEncodings.toLowerCase() !== "chunked";
 }

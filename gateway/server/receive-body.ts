@@ -11,7 +11,7 @@ export type ReceivedBody = Exchange & {
   handled(): void;
   /** The client is gone. */
   abort(): void;
-  /** The answer goes out. True where the body has not come to its end: with `closeAtEnd` the connection closes when it has. */
+  /** The answer goes out. True if the body has not ended; with `closeAtEnd` the connection closes when it has. */
   leave(options: { closeAtEnd: boolean }): boolean;
 };
 
@@ -23,8 +23,8 @@ type Received = {
 };
 
 /**
- * The body that comes in one piece with its head, as nearly every one does: it is kept only where it has to wait for its
- * key. One object and a function for each thing that it does: what a request allocates is a good part of what it costs.
+ * A body that comes in one piece with its head, as nearly all do. It is copied only if it has to wait for its key. It is one
+ * object with one function for each task: allocations are a good part of a request's cost.
  */
 export function receiveWhole(
   { head, connection, budget, clientAddress }: Received,

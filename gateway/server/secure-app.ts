@@ -13,16 +13,16 @@ export type SecureApp = {
   close(): void;
 };
 
-/** Two small files read so often: a renewed certificate serves at once, however it was put in its place. */
+/** Two small files are read this often, so a renewed certificate serves at once, however it was replaced. */
 const checkIntervalMs = 1000;
 const expiryWarningMs = 14 * 24 * 60 * 60_000;
 
 type Served = { app: TemplatedApp; connections: number };
 
 /**
- * HTTPS whose certificate is read again when its files change. The library reads a certificate when an app is made: so
- * one app accepts the connections and hands each to the newest of the apps behind it. Connections that are there keep
- * the app, and the certificate, that they began with.
+ * HTTPS whose certificate is read again when its files change. The library reads a certificate only when an app is made. So
+ * one app accepts the connections and hands each to the newest of the apps behind it. Open connections keep the app, and
+ * the certificate, that they began with.
  *
  * @throws CertificateError where the files cannot be used at the start; later ones are logged, and the old certificate
  * goes on.
@@ -75,13 +75,13 @@ export function createSecureApp({
       certificate = found;
       acceptor.removeChildAppDescriptor(previous.app.getDescriptor());
       retired.add(previous);
-      // What was just accepted is still on its way to it.
+      // A connection that was just accepted is still on its way to the retired app.
       setTimeout(closeIfIdle, checkIntervalMs, previous).unref();
       lastProblem = "";
       tell();
     } catch (error) {
       const problem = error instanceof CertificateError ? error.message : "the certificate was not taken";
-      // A moment between the two files is usual while they are replaced; what lasts is said once.
+      // The files do not fit for a moment while they are replaced. A problem that lasts is logged once.
       if (problem !== lastProblem) logger.warn({ err: error }, `${problem}; the old certificate goes on`);
       lastProblem = problem;
     }

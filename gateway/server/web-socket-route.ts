@@ -21,9 +21,9 @@ type Place = {
 };
 
 /**
- * Messages up to so many times what is allowed are taken in, to be answered with close code 1009. Of a longer one the
- * library drops the connection without a close frame, as it does with one that breaks RFC 6455 (a reserved bit, a wrong
- * opcode, text that is no UTF-8). A frame without a mask it reads as if it had one, so what comes out is not JSON.
+ * Messages up to this many times the limit are read, so that they get close code 1009. For a longer one the library drops
+ * the connection without a close frame, as it does for a frame that breaks RFC 6455 (a reserved bit, a wrong opcode,
+ * text that is not UTF-8). It reads a frame without a mask as if it had one, so its text is not valid JSON.
  */
 const oversizeFactor = 16;
 
@@ -44,13 +44,13 @@ export function webSocketRoute({
   onClosed: () => void;
 }): WebSocketBehavior<SocketData> {
   const opened: WebSocket<SocketData>[] = [];
-  // See `finishUpgrade`: a built-in function need not be compiled when it is called for the first time.
+  // See `finishUpgrade`: a built-in function needs no compilation at its first call.
   const open: (socket: WebSocket<SocketData>) => void = opened.push.bind(opened);
   return {
     maxPayloadLength: oversizeFactor * settings.messageBytesMax,
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
-    // What may wait is counted by the session, which says why it closes.
+    // The session counts what may wait, because it gives a reason when it closes.
     maxBackpressure: 0,
     upgrade(res, req, context) {
       if (!asksForWebSocket(req)) {
@@ -149,7 +149,7 @@ function answerUpgrade({
       else finishUpgrade(outcome);
     } else if (!aborted) {
       const body = isStream(outcome.body) ? undefined : outcome.body;
-      // As for every answer that closes: not while the library still reads the piece that the request came with.
+      // Not at once, as for every answer that closes: the library still reads the piece that the request came with.
       setImmediate(() => {
         if (aborted) return;
         const finish = connection.answered;
@@ -221,5 +221,5 @@ function createWire(socket: WebSocket<SocketData>, readers: Pick<ReaderWatch, "w
   };
 }
 
-/** The library's answer where it keeps nothing of a message. */
+/** What the library returns if it keeps nothing of a message. */
 const sentAtOnce = 1;

@@ -3,9 +3,9 @@ import type { Reading } from "../answer-budget/reader-watch.ts";
 import type { HttpResponse } from "./uws.ts";
 
 /**
- * Hands a long body over as fast as the client reads it, a chunk at a time: the library holds nothing of it. With its last
- * byte the response is the library's again: touching it then throws, and a connection that should close does so at the
- * latest when the server stops.
+ * Hands a long body over a chunk at a time, as fast as the client reads, so the library holds nothing of it. After the last
+ * byte the response belongs to the library: touching it throws. A connection that should close then does so at the latest
+ * when the server stops.
  */
 export function writePieces({
   res,
@@ -28,11 +28,11 @@ export function writePieces({
   let start = 0;
   let taken = 0;
 
-  /** Goes on behind so many bytes. False where the client has to read first. */
+  /** Goes on behind this many bytes. False if the client has to read first. */
   function writeFrom(offset: number): boolean {
     taken = offset;
-    // A piece that was not taken as a whole starts the reading again. What comes meanwhile ends the connection, but with
-    // the last piece out it would be a next request.
+    // A piece that was not written as a whole starts the reading again. A request that comes meanwhile ends the connection.
+    // After the last piece it would be the next request.
     if (close) res.pause();
     while (chunk !== undefined) {
       const [hasRoom, isDone] = res.tryEnd(chunk.subarray(taken - start), body.bytes);

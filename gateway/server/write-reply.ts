@@ -4,7 +4,7 @@ import type { Reply, StreamedBody } from "./exchange.ts";
 import type { HttpResponse } from "./uws.ts";
 import { writePieces } from "./write-pieces.ts";
 
-/** Writes an answer that is there as a whole. `finish` is called when its last byte is handed over, within the same cork. */
+/** Writes a whole answer. `finish` is called when the library has its last byte, within the same cork. */
 export function writeReply({
   res,
   reply: { status, contentType, headers },
@@ -70,7 +70,7 @@ function writeHead(
   if (name !== "") res.writeHeader(name, value);
 }
 
-/** What the library takes in one piece; of a larger body it is given more as the client reads. */
+/** How much the library gets in one piece. It gets more of a larger body as the client reads. */
 const pieceBytesMax = 64 * 1024;
 
 function inPieces(body: Uint8Array | string): PiecedBody {
@@ -78,14 +78,14 @@ function inPieces(body: Uint8Array | string): PiecedBody {
   return { pieces: [text], bytes: text.length };
 }
 
-/** For how long the library may hold the rest of a stream for a slow reader, as far as a stop waits for it. */
+/** How long a stop waits for the rest of a stream that the library holds for a slow reader. */
 export const lingerMs = 30_000;
 
 /**
- * Passes a stream on at the pace of its reader. One that breaks off ends in a reset: its end must not look whole.
+ * Passes a stream on at the pace of its reader. A stream that breaks off ends in a reset: it must not look whole.
  *
- * What the library could not hand to the kernel it holds, and pushes on with the next piece or the end; it never tells
- * when all is out. So a stream's connection ends with it, and a stop waits for that (`linger`).
+ * The library holds what it could not hand to the kernel, and sends it with the next piece or the end. It never says
+ * when everything is out. So the connection ends with its stream, and a stop waits for that (`linger`).
  */
 export function writeStream({
   res,
@@ -123,7 +123,7 @@ export function writeStream({
     onEnd() {
       if (isGone()) return;
       if (!hasRoom) linger();
-      // Asked to close, the library would write a header into the body: the client closes, since the head tells it to.
+      // Not closed by the library, which would write a header into the body. The head tells the client to close.
       res.cork(() => {
         res.end();
         finish();

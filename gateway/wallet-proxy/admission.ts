@@ -15,11 +15,11 @@ const originsLoggedMax = 100;
  * loopback, and the `sites` that are named (as `https://dapp.example`). Any other web page that is open in a browser of
  * this machine could reach it too, so:
  *
- * - the Host must be loopback with the server's port: a page of a domain whose address was changed to 127.0.0.1 (DNS
- *   rebinding) is of the same origin as what it asks, sends no Origin with a GET, and is told by its Host alone;
+ * - the Host must be loopback with the server's port. After DNS rebinding (a domain's address is changed to 127.0.0.1) a
+ *   page has the same origin as the server and sends no Origin with a GET: only its Host tells;
  * - the Origin, which browsers send with each POST and WebSocket (Fetch standard, section 3.2), must be one of the above;
- * - what a page merely embeds (an image, a frame) comes without Origin and is told by Fetch Metadata. Following a link
- *   is permitted.
+ * - a page's embedded content (an image, a frame) comes without Origin. Fetch Metadata tells it. Following a link is
+ *   permitted.
  */
 export function createAdmission({ sites, logger }: { sites: readonly string[]; logger: Logger }): Admission {
   const logged = new Set<string>();

@@ -11,11 +11,11 @@ export function corsHeaders({ origin }: IncomingHttpHeaders): Record<string, str
   };
 }
 
-/** The answer to the question that a browser asks before another origin's request (Fetch standard, section 3.2). */
+/** The answer to a preflight, which a browser sends before another origin's request (Fetch standard, section 3.2). */
 export function preflightHeaders(headers: IncomingHttpHeaders, methods: string): Record<string, string> {
   return {
     "Access-Control-Allow-Methods": methods,
-    // As the gateway's, so that a dapp that asks the gateway runs unchanged here; an X-API-Key of its own is dropped.
+    // The same as the gateway's, so that a dapp for the gateway runs unchanged here. Its own X-API-Key is dropped.
     "Access-Control-Allow-Headers": "Content-Type, X-API-Key, Cache-Control, *",
     "Access-Control-Max-Age": "7200",
     // Private Network Access: a page from the internet that asks for an address on loopback.

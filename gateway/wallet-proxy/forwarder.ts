@@ -13,18 +13,18 @@ export type Target = {
   url: string;
   /** Where WebSockets go, if not to the same port: Besu has another one for them. */
   webSocketUrl?: string | undefined;
-  /** Asked for each request where there are several nodes and it changes which of them is asked; instead of the two above. */
+  /** Instead of the two above, for several nodes: asked at each request which node gets it. */
   node?: (() => Node) | undefined;
   /** Certificates (PEM) to be trusted instead of the public authorities'. */
   ca?: string | undefined;
-  /** Put on each request, whatever the client sent. Asked for each time, since a key may be replaced. */
+  /** Set on each request, whatever the client sent. Asked for each time, because a key may be replaced. */
   headers: () => Readonly<Record<string, string>>;
 };
 
 export type Node = Pick<Target, "url" | "webSocketUrl">;
 
 export type Forwarder = {
-  /** Passes a request on and its answer back. `onFailure`: no answer came and none has been begun. */
+  /** Passes a request on and its answer back. `onFailure`: no answer has begun. */
   forward(request: IncomingMessage, response: ServerResponse, onFailure: (refused: Refusal) => void): void;
   /** Joins a WebSocket. `onFailure`: nothing has been written to the client. */
   join(request: IncomingMessage, socket: Socket, head: Buffer, onFailure: (refused: Refusal) => void): void;
@@ -32,7 +32,7 @@ export type Forwarder = {
   stop(): void;
 };
 
-/** For a connection, and for the answer to a WebSocket's handshake. */
+/** For opening a connection, and for the answer to a WebSocket's handshake. */
 const connectTimeoutMs = 10_000;
 /** Longer than a gateway takes for anything (28 s); a dev chain may trace for a while. */
 const silenceMsMax = 180_000;
@@ -77,13 +77,13 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
     });
   }
 
-  // The library throws where nobody listens: a client that went away is nobody's error.
+  // The library throws if there is no listener. A client that went away is no error.
   proxy.on("error", (error) => logger.debug({ err: error }, "a connection broke"));
   proxy.on("proxyRes", (answer, _request, response) => {
     tell(true);
     passOn(answer, response);
   });
-  // The library would go on with a handshake for which nobody waits any more, and wait for one without end.
+  // The library would go on with the handshake after its client has left, and wait for it without end.
   proxy.on("proxyReqWs", (outgoing, _request, socket) => {
     const abandon = () => outgoing.destroy();
     socket.once("close", abandon);
@@ -108,7 +108,7 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
       const writtenBefore = socket.bytesWritten;
       const { url, webSocketUrl = url } = nodeNow();
       proxy.ws(request, socket, head, { target: webSocketUrl, headers: target.headers() }, (error) => {
-        // After the handshake the connection carries frames: what is broken then is just closed.
+        // After the handshake the connection carries frames. If it breaks then, it is just closed.
         if (!socket.destroyed && socket.bytesWritten === writtenBefore) onFailure(failed(error));
       });
     },
@@ -123,7 +123,7 @@ function dropHeaders(request: IncomingMessage): void {
 function passOn(answer: IncomingMessage, response: ServerResponse): void {
   const { headers } = answer;
   for (const name of Object.keys(headers)) {
-    // We say who may read an answer of ours; how long a connection lives is a matter of each one's two ends.
+    // The proxy itself says who may read its answers. How long a connection lives is for its own two ends to say.
     if (/^(?:access-control-.*|connection|keep-alive)$/.test(name)) delete headers[name];
   }
   const vary = [response.getHeader("vary"), headers.vary].filter((value) => value !== undefined);

@@ -10,15 +10,15 @@ export type KeyFile = {
   stop(): void;
 };
 
-/** The key file cannot be used; the message says why and never shows what stands in it. */
+/** The key file cannot be used. The message says why and never shows the file's content. */
 export class KeyFileError extends Error {}
 
 const fileBytesMax = 4096;
 const lookEveryMs = 1000;
 
 /**
- * Reads an API key from a file of its own: in arguments or the environment other users and tools would see it. The file
- * is looked at each second, so that a rotated key is taken without a restart; one that cannot be used changes nothing.
+ * Reads an API key from a file of its own. Other users and tools would see it in arguments or the environment. The file
+ * is checked each second, so that a rotated key serves without a restart. A file that cannot be used changes nothing.
  *
  * @throws KeyFileError where it cannot be used from the start.
  */
@@ -37,14 +37,14 @@ export function openKeyFile({ file, logger }: { file: string; logger: Logger }):
     }
   }
 
-  // Polled: watchers of the system lose a file that is replaced by a rename, as careful writers do.
+  // Polled, because the system's watchers lose a file that is replaced by a rename.
   watchFile(file, { interval: lookEveryMs, persistent: false }, look);
   return { apiKey: () => key, stop: () => unwatchFile(file, look) };
 }
 
 function readKey({ file, logger }: { file: string; logger: Logger }): string {
   const { text, mode } = readSmallFile(file);
-  // Windows knows no such bits and shows them as set.
+  // Windows does not have these bits and shows them as set.
   if (platform() !== "win32" && (mode & 0o077) !== 0) {
     logger.warn(
       { file, mode: (mode & 0o777).toString(8) },

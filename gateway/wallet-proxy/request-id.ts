@@ -21,7 +21,7 @@ export function overhearId(request: IncomingMessage): () => Promise<string> {
     chunks?.push(chunk);
   });
   return async () => {
-    // What it was piped to is gone, which has paused it.
+    // The target of the pipe has gone, and that has paused the body.
     request.resume();
     if (!request.readableEnded) {
       await once(request, "end", { signal: AbortSignal.timeout(waitMs) }).catch(() => {});

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
-/** What the proxy answers a GET of a path with, by itself. */
+/** The proxy's own answer to a GET of a path. */
 export type Page = { headers: Readonly<Record<string, string>>; body: string };
 
 export type Route =
   | { kind: "pass" }
   | { kind: "page"; page: Page }
-  /** A browser's question whether a request may follow. */
+  /** A preflight: a browser asks whether a request may follow. */
   | { kind: "preflight"; methods: string }
   | Refusal;
 
@@ -42,8 +42,8 @@ export function createRoutes({
 }
 
 /**
- * The path as the target will read it: without dot segments, so that nothing climbs out of a folder. Empty for a target
- * in absolute form (RFC 9112 section 3.2.2), which is for proxies of another kind.
+ * The path as the target will read it: without dot segments, so that no path leaves a folder. Empty for a request target
+ * in absolute form (RFC 9112 section 3.2.2), which is for forward proxies.
  */
 export function pathOf({ url = "" }: IncomingMessage): string {
   const whole = `http://localhost${url}`;

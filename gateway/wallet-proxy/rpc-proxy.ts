@@ -23,12 +23,12 @@ const host = "127.0.0.1";
 const connectionsMax = 1024;
 const stopWithinMs = 2000;
 
-/** On every answer but the refusal of a stranger. A page of another site must not embed what is here. */
+/** On every answer except the refusal of a strange page. A page of another site must not embed these answers. */
 const ownHeaders = { "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin" };
 
 /**
  * Starts a proxy for JSON-RPC on loopback: POST and WebSocket of `/` go to the target, and so does a GET of what is below
- * `passedFolder`. Bodies stream in both directions; how large or slow they may be is the target's to say.
+ * `passedFolder`. Bodies stream in both directions. The target bounds how large or slow they may be.
  *
  * @throws Error with the system's code where the port cannot be had.
  */
@@ -89,7 +89,7 @@ export async function startRpcProxy({
     if (!(socket instanceof Socket)) throw new Error("this server speaks plain HTTP, over sockets alone");
     upgraded.add(socket);
     socket.once("close", () => upgraded.delete(socket));
-    // The server listens to it no more, and an error that nobody listens to would end the process.
+    // The server has no listener on it any more, and an error without a listener would end the process.
     socket.on("error", (error) => logger.debug({ err: error }, "a connection broke"));
     const refuse = (refused: Refusal) => sendOnSocket(socket, { request, reply: rpcReply(refused) });
     const refused = admit(request) ?? refuseHandshake(request);

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 
 export type Profile = "development" | "production";
 
-/** What a text is, judged without asking anybody: see `checkApiKey`. */
+/** What a text is, judged by its form alone: see `checkApiKey`. */
 export type ApiKeyForm = "valid" | "mistyped" | "foreign";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -19,7 +19,7 @@ const bodyPattern = /^(?:dev|live)_[0-9A-Za-z]{49}$/;
  * Makes a secret: `<prefix>_<dev|live>_` + 32 random bytes as 43 base62 characters + 6 of checksum, for example
  * `tg_live_` followed by 49 characters. `prefix` is `tg` for keys of the gateway and `svc` for those of the api.
  *
- * The checksum is a CRC-32 of everything before it. It finds typing errors; whether the key exists only Redis knows.
+ * The checksum is a CRC-32 of everything before it. It finds typing errors. Only Redis knows whether the key exists.
  * CRC-32 finds every error within four neighbouring characters, two swapped ones included, where a truncated hash would
  * only be likely to.
  */
@@ -57,8 +57,8 @@ export function hashApiKey(text: string): string {
 }
 
 /**
- * A key's public name for logs, metrics and the command line: `k_` and 12 random base62 characters. It is drawn apart
- * from the secret, so that it tells nothing about it.
+ * A key's public name for logs, metrics and the command line: `k_` and 12 random base62 characters. It is drawn
+ * separately, so it says nothing about the secret.
  */
 export function createKeyId({
   randomBytes = nodeRandomBytes,
@@ -70,7 +70,7 @@ export function createKeyId({
   return `k_${base62(value, 12)}`;
 }
 
-/** By numbers, since a gateway checks many keys: with the bigints of `base62` a check takes twice as long. */
+/** Uses numbers, because a gateway checks many keys: with the bigints of `base62` a check takes twice as long. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";

@@ -9,16 +9,16 @@ import {
   parseLostKeys,
 } from "./key-history.ts";
 
-/** Knows which keys were there last, and judges at each look at Redis whether they still are. */
+/** Knows which keys Redis had last, and checks at each look whether they are still there. */
 export function createHistoryWatch({
   connection,
   version,
   onLoss,
 }: {
   connection: Redis;
-  /** Of the last change that was heard of. */
+  /** The version of the last change that was heard of. */
   version: () => number;
-  /** What is missing, at each look for as long as it is; once undefined when it is over. */
+  /** Called with the loss at each look while it lasts, and once with undefined when it is over. */
   onLoss: (loss: KeyLoss | undefined, known: KeyHistory | undefined) => void;
 }) {
   let known: KeyHistory | undefined;
@@ -28,15 +28,15 @@ export function createHistoryWatch({
     known: () => known,
     loss: () => loss,
 
-    /** The change that follows the last one was heard of. */
+    /** A change that directly follows the last one was heard. */
     hear(): void {
       const heard = version();
       if (loss === undefined && known?.version === heard - 1) known = { ...known, version: heard };
     },
 
-    /** Answers the version, after judging whether it is that of the keys that were there before. */
+    /** Returns the version, after checking that it belongs to the keys that were there before. */
     async read(): Promise<number> {
-      // A message that comes right behind the answer is heard before the answer is judged.
+      // A message right behind the answer is handled before the answer is checked.
       const knownBefore = known;
       const [keys, [versionText, historyText, lostText]] = await Promise.all([
         connection.hlen(keyIdsKey),
@@ -48,7 +48,7 @@ export function createHistoryWatch({
       loss = keyLoss({ known: knownBefore, lost, seen });
       const missing = lost ?? known;
       if (loss === undefined) known = known === knownBefore ? seen : { ...seen, version: version() };
-      // Told to those that start later, and to the command line. It need not arrive: each look tries again.
+      // For gateways that start later and for the command line. It need not arrive: each look tries again.
       else if (lost === undefined && missing !== undefined)
         connection.set(keyLostKey, keyHistoryToText(missing), "NX").catch(() => {});
       if (loss !== undefined || before !== undefined) onLoss(loss, missing);

@@ -12,8 +12,8 @@ import {
 } from "./key-record.ts";
 
 /**
- * A backup of keys and teams as JSON Lines: a header, then a line for each team and each key. It holds no secret, but the
- * hash of each, by which a weak development key can be guessed.
+ * A backup of keys and teams as JSON Lines: a header, then a line for each team and each key. It holds the hash of each
+ * key and no secret. A weak development key can be guessed from its hash.
  */
 export type KeyBackup = {
   /** Those of the keys when they were exported. */
@@ -24,7 +24,7 @@ export type KeyBackup = {
   keys: KeyRecord[];
 };
 
-/** A backup that cannot be read. `problems` name lines, never what stands in them. */
+/** A backup that cannot be read. `problems` name lines, never their content. */
 export class BackupError extends Error {
   override name = "BackupError";
   readonly problems: readonly string[];
@@ -37,7 +37,7 @@ export class BackupError extends Error {
 
 const format = "tollgate-keys";
 const formatVersion = 1;
-/** More than that help nobody to put a file right. */
+/** More problems than these do not help to mend a file. */
 const problemsMax = 20;
 
 const counter = z.int().min(0);

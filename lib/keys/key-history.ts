@@ -1,13 +1,13 @@
 /**
- * What tells the keys that Redis holds now from those that it held before. Redis may come back empty (FLUSHALL, a
- * restart without its files, an empty replica after a failover) or older (a restored backup), and looks healthy then.
+ * Tells whether the keys in Redis are still those that it held before. Redis may come back empty (FLUSHALL, a restart
+ * without its files, an empty replica after a failover) or older (a restored backup), and still look healthy.
  */
 export type KeyHistory = {
-  /** Number of the last change; 0 where no key or team was ever made. */
+  /** Number of the last change; 0 if no key or team was ever made. */
   version: number;
   /** When this history began, in microseconds by Redis's clock; 0 where that is not written down. */
   begunAt: number;
-  /** An operator has said that this history is the one that is meant, whatever was there before it. */
+  /** An operator has confirmed this history, whatever was there before it. */
   isConfirmed: boolean;
   /** Records of keys, revoked and expired ones included. */
   keys: number;
@@ -21,7 +21,7 @@ export type KeyHistory = {
  */
 export type KeyLoss = "emptied" | "begunAnew" | "older";
 
-/** What of the keys in `known` is missing in `seen`, which was read later; `undefined`: nothing. */
+/** How the keys in `known` are missing in `seen`, which was read later; `undefined` if they are not. */
 function compare(known: KeyHistory | undefined, seen: Omit<KeyHistory, "keys">): KeyLoss | undefined {
   if (known === undefined || known.version === 0) return undefined;
   if (seen.version === 0) return "emptied";
@@ -31,8 +31,8 @@ function compare(known: KeyHistory | undefined, seen: Omit<KeyHistory, "keys">):
 }
 
 /**
- * What is missing, by what a gateway knows itself and by what another one has written down as lost. That stays until
- * it is confirmed: changes to an older state count its version up, and do not make it the one that was there.
+ * How keys are missing, by what a gateway knows itself and by what another one has recorded as lost. The record stays until
+ * an operator confirms: changes to an older state raise its version, but do not make it the state that was lost.
  */
 export function keyLoss({
   known,

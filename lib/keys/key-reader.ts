@@ -18,7 +18,7 @@ import {
 } from "./key-record.ts";
 import { findScript } from "./key-scripts.ts";
 
-/** What one look-up brings: all that is needed to admit a call with the key. */
+/** The result of one look-up: everything that is needed to admit a call with the key. */
 export type FoundKey = KeyRecord & {
   /** Settings of the key's team; only its name where the team sets nothing. */
   teamSettings: TeamSettings;
@@ -26,15 +26,15 @@ export type FoundKey = KeyRecord & {
   expiresInMs?: number;
 };
 
-/** Answer to a look-up, with what tells whether the keys of this Redis are those that were there before. */
+/** The answer to a look-up, with what shows whether this Redis still has the keys that it had before. */
 export type LookUp = {
   key: FoundKey | undefined;
   history: Omit<KeyHistory, "keys">;
-  /** What a gateway knew of before it went missing. */
+  /** The keys that a gateway knew before they went missing. */
   lost: KeyHistory | undefined;
 };
 
-/** A list that one broken record does not hide: it is named beside the others. */
+/** A list of keys. Broken records are named separately, so that one does not hide the others. */
 export type KeyList = { keys: KeyRecord[]; corrupt: { id: string; problem: string }[] };
 
 /** Records read in one pipeline, so that a long list never holds up the Redis that also counts limits. */

@@ -34,7 +34,7 @@ export type KeyRecord = KeySettings & {
   rotatedFrom?: string;
 };
 
-/** What holds for all keys of a team; a field that is absent sets nothing. */
+/** Settings for all keys of a team. An absent field sets nothing. */
 export type TeamSettings = {
   name: string;
   limitPerMinute?: number;
@@ -43,7 +43,7 @@ export type TeamSettings = {
   origins?: string[];
 };
 
-/** A record that was written by something else than the key store. Names the record, never holds a secret. */
+/** A record that the key store did not write. The message names the record and never holds a secret. */
 export class CorruptKeyRecordError extends Error {
   override name = "CorruptKeyRecordError";
 }
@@ -86,7 +86,7 @@ export const teamSettingsSchema = z.strictObject({
   origins: originsSchema.exactOptional(),
 });
 
-/** Unix milliseconds as a script can compare them; checked before, because a script that fails has written half. */
+/** Unix milliseconds that a script can compare. Checked before, because a script that fails may have written half. */
 export const timeMsSchema = z.int().min(0).max(8_640_000_000_000_000);
 
 export const profileSchema = z.enum(["development", "production"]);

@@ -2,11 +2,11 @@ import type { Profile } from "./api-key.ts";
 import type { FoundKey } from "./key-reader.ts";
 
 /**
- * Why a key that was found opens nothing, as a code of the error table; `undefined` where it is good.
+ * Why a key that was found is refused, as a code of the error table; `undefined` if it is good.
  *
  * `ageMs` is the time since the look-up by a monotonic clock, so that a wrong clock of the gateway has no say in
- * when a key expires. In production a development key is as good as unknown: its record may still be there after a
- * Redis served both, and its secret may stand in a file.
+ * when a key expires. In production a development key counts as unknown: its record may be there because one Redis served
+ * both, and its secret may be in a file.
  */
 export function keyRefusal({
   key,

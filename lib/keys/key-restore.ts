@@ -15,7 +15,7 @@ import { setTeamScript } from "./key-scripts.ts";
 import { confirmScript, importKeyScript } from "./restore-scripts.ts";
 import { teamsMax } from "./team-store.ts";
 
-/** Whose word holds where Redis has another record than the file: see `importKeyScript`. */
+/** Which record wins if Redis and the file differ: see `importKeyScript`. */
 export type ImportMode = "keep" | "newer" | "replace";
 
 export type ImportOutcome =
@@ -37,17 +37,17 @@ const importOutcomes: readonly ImportOutcome[] = [
   "tooMany",
 ];
 
-/** What brings lost keys back: the part of the key store that `createKeyStore` passes on. */
+/** Brings lost keys back. `createKeyStore` includes it. */
 export function createKeyRestore({ redis, keysMax }: { redis: Redis; keysMax: number }) {
   return {
-    /** The history of the keys that are there now, and that of keys which gateways miss, where they do. */
+    /** The history of the keys in Redis, and that of the keys that gateways miss, if they do. */
     async history(): Promise<{ now: KeyHistory; missing: KeyHistory | undefined }> {
       const keys = await redis.hlen(keyIdsKey);
       const [version, history, lost] = await redis.mget(keyVersionKey, keyHistoryKey, keyLostKey);
       return { now: { ...parseKeyHistory(version, history), keys }, missing: parseLostKeys(lost) };
     },
 
-    /** Says that what Redis holds is meant: gateways that miss other keys take it as it is, within a second. */
+    /** Confirms what Redis holds: gateways that miss other keys accept it within a second. */
     async confirm({ above = 0 }: { above?: number } = {}): Promise<void> {
       await runScript({
         redis,

@@ -1,7 +1,7 @@
 import { defineScript } from "../redis/run-script.ts";
 
 /**
- * The scripts of the key store. Each makes one change whole: the record, the index of ids, the version and the word
+ * The scripts of the key store. Each makes one change as a whole: the record, the index of ids, the version and the message
  * to the gateways. All keys that a script touches are among its KEYS and share the tag `{keys}`.
  *
  * Commands are those of Redis 7.0, so that Valkey runs the same text.

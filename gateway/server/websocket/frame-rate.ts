@@ -1,4 +1,4 @@
-/** Counts the frames of one socket; false for one too many within a second that began with the first. */
+/** Counts the frames of one socket. False for one too many within the second that began with the first. */
 export function createFrameRate({
   perSecondMax,
   nowMs,

@@ -20,12 +20,12 @@ type Long = {
 };
 type Waiting = Long | Uint8Array | string;
 
-/** With less than this in the library's hands the next part of a long message is given to it. */
+/** The library gets the next part of a long message when it holds less than this. */
 const bufferedBytesMax = 64 * 1024;
 
 /**
- * The messages to one client, in order. A long one leaves in parts, as fast as it is read: the library would copy all of it.
- * What comes behind it waits here.
+ * The messages to one client, in order. A long one leaves in parts, as fast as the client reads, because the library would
+ * copy all of it. The messages behind it wait here.
  */
 export function createOutbox({
   socket,
@@ -35,9 +35,9 @@ export function createOutbox({
   readers: Pick<ReaderWatch, "watch">;
 }) {
   let waiting: Waiting[] = [];
-  /** Of all that waits but the long message that is being sent. */
+  /** Bytes of all that waits, except for the long message that is being sent. */
   let bytesBehind = 0;
-  /** The same without long messages, which are counted where they were made. */
+  /** The same without long messages, which the answer budget counts. */
   let shortBytes = 0;
   let isClosed = false;
 

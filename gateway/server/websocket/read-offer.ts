@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
 import type { RequestHead } from "../exchange.ts";
 
-/** What the head of an upgrade says besides what every request's head does. */
+/** What the head of an upgrade has besides the fields of every request's head. */
 export type UpgradeHead = RequestHead & {
   /** `Sec-WebSocket-Version` and `Sec-WebSocket-Protocol` as they came; several fields joined with commas. */
   webSocketVersion: string;
@@ -15,8 +15,8 @@ const subprotocol = "tollgate.v1";
 const keyPrefix = "api-key.";
 
 /**
- * What an upgrade offers: the subprotocol to select, and the head with the API key of `api-key.<key>`, which is how a
- * browser sends it (it can set no header). That one is never selected, since the answer would repeat the key.
+ * What an upgrade offers: the subprotocol to select, and the head with the API key of `api-key.<key>`. A browser sends it
+ * this way because it cannot set a header. It is never selected, because the answer would repeat the key.
  */
 export function readOffer(head: UpgradeHead): { head: RequestHead; selected: Subprotocol } | Refusal {
   // RFC 6455 section 4.4.

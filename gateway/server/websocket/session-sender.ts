@@ -17,11 +17,11 @@ export type Wire = {
   end(close: { code: number; reason: string }): void;
 };
 
-/** A frame's answer; nothing for notifications alone. `isKeyOver`: the key opens nothing any more. */
+/** A frame's answer; none if it holds notifications only. `isKeyOver`: the key was revoked or has expired. */
 export type FrameAnswer = {
   message: Uint8Array | string | PiecedBody | undefined;
   isKeyOver: boolean;
-  /** To be called when nothing of a long message is held any more. */
+  /** Call it when nothing of a long message is held any more. */
   release: (() => void) | undefined;
 };
 

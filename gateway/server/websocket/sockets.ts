@@ -32,7 +32,7 @@ export type Sockets = {
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
-/** Well within the second in which a revoked key must be out everywhere. */
+/** Well within the second after which a revoked key must open nothing. */
 const keyCheckEveryMs = 400;
 
 type KeySockets = { admitted: number; sessions: Set<Session> };
@@ -48,7 +48,7 @@ export function createSockets({
 }: {
   settings: WebSocketSettings;
   answerFrame: AnswerFrame;
-  /** Whether the key of this SHA-256 is known to open nothing any more. Nearly always known from memory; never rejects. */
+  /** Whether the key of this SHA-256 was revoked or has expired. Nearly always known from memory. Never rejects. */
   isKeyOver: (keyHash: string) => Promise<boolean>;
   subscriptions: SubscriptionRegistry;
   answerBudget: Pick<AnswerBudget, "open">;
