@@ -14,7 +14,7 @@ import { openWallet } from "./wallet.ts";
 
 export type FaucetParts = Awaited<ReturnType<typeof createFaucetParts>>;
 
-/** What taking claims and paying them work with. Asks nobody anything yet. @throws Error where the wallet cannot be opened. */
+/** The parts that take claims and pay them. Sends no request yet. @throws Error where the wallet cannot be opened. */
 export async function createFaucetParts(
   config: FaucetConfig,
   { logger, redisNow }: { logger: Logger; redisNow: (() => number) | undefined },

@@ -35,7 +35,7 @@ export function measureStatus({
     wasLow = isLow;
   }
 
-  // A Redis that is away is told by /readyz; the gauges stay as they are.
+  // /readyz tells of a Redis that does not answer. The gauges stay as they are.
   const look = () => void measure().catch(() => {});
   look();
   const timer = setInterval(look, everyMs);

@@ -18,7 +18,7 @@ export type StatusView = {
   waiting: number;
   underWay: number;
   paused: boolean;
-  /** Why claims that were taken are not paid at the moment, in words; null where nothing keeps them. */
+  /** Why claims that were taken are not paid at the moment, in words; null if they are paid. */
   paymentsWait: string | null;
   allowlist: { entries: number; problem: string | null };
 };
@@ -39,7 +39,7 @@ export function createStatusReader({
   allowlist: AllowlistStore;
   allowlistProblem: () => string | undefined;
 }) {
-  /** What the paying replica saw of the wallet last; `undefined` before it has. */
+  /** The wallet as the paying replica saw it last; `undefined` before the first look. */
   async function readBalance(): Promise<bigint | undefined> {
     const text = await redis.hget(faucetWalletKey, "balanceWei");
     return text === null ? undefined : BigInt(text);

@@ -14,8 +14,8 @@ import { createTakeClaim, type TakePoint } from "./take-claim.ts";
 export type CrashPoint = TakePoint | PayPoint;
 
 /**
- * Begins to pay and to take claims, once Redis and the chain have answered. `onStop` is given what ends each part, in the
- * order in which they were started. @throws Error where a port is taken.
+ * Begins to pay and to take claims, once Redis and the chain have answered. `onStop` gets the function that ends each part,
+ * in the order of the start. @throws Error where a port is taken.
  */
 export async function serve({
   config,

@@ -35,7 +35,7 @@ const redisRetryMs = 100;
 type Progress = {
   state: "starting" | "serving" | "stopping";
   payer: Payer | undefined;
-  /** Why what Redis is told may be gone after a crash of it. */
+  /** Why Redis may lose its last writes in a crash. */
   durabilityWarning: string | undefined;
 };
 
@@ -54,7 +54,7 @@ export async function start(
     atPoint = () => {},
   }: {
     logger: Logger;
-    /** Takes the chain as it is, also where Redis belongs to another one. */
+    /** Accepts the chain, even if Redis belongs to another one. */
     adopt?: boolean;
     now?: () => number;
     /** Replaces Redis's clock in tests. */
@@ -139,14 +139,14 @@ function startOps({
   });
 }
 
-/** The first claim should be taken; where the payer cannot look at the chain yet, the faucet serves all the same. */
+/** Waits so that the first claim can be taken. If the payer cannot look at the chain yet, the faucet serves all the same. */
 async function firstLook({ store }: { store: PaymentStore }): Promise<void> {
   const giveUpAtMs = performance.now() + firstLookWithinMs;
   const isMissing = () => store.nonce().then((nonce) => nonce === undefined, isRedisFailure);
   while (performance.now() < giveUpAtMs && (await isMissing())) await sleep(firstLookPollMs);
 }
 
-/** A Redis that goes away while the faucet starts is waited for as one that was not there. */
+/** A Redis that goes away during the start is waited for, like one that was not there. */
 async function untilRedisAnswers<Value>(
   { redis, logger }: { redis: Redis; logger: Logger },
   prepare: () => Promise<Value>,

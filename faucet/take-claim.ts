@@ -61,7 +61,7 @@ export function createTakeClaim({
     const attempt = await attempts.begin(scope);
     if (isRefusal(attempt)) return attempt;
     const outcome = await judge({ body, scope, idempotencyKey });
-    // Of what is refused for our own sake (paused, empty, starting) nobody learns anything, and it is to be sent again.
+    // A refusal for the faucet's own sake (paused, empty, starting) does not count: it tells nothing, and the claim comes again.
     if (!isRefusal(outcome) || errorTable[outcome.refused].status >= 500) await attempt.giveBack();
     return outcome;
   };

@@ -18,11 +18,11 @@ export type FaucetWallet = {
    * payment that a pool may hold at that nonce, and twice this base fee.
    */
   signNothing(at: { nonce: number; baseFeeWei: bigint }): Promise<string>;
-  /** 32 bytes for this purpose, the same on each replica and after any loss; they tell nothing of the key. */
+  /** 32 bytes for this purpose, the same on each replica and after any loss. They reveal nothing of the key. */
   secretFor(purpose: string): Buffer;
-  /** What a payment pays for gas at most. */
+  /** The most that a payment pays for gas. */
   maxFeePerGasWei: bigint;
-  /** What one payment takes out of the wallet at most, beside its amount. */
+  /** The most that one payment takes out of the wallet beside its amount. */
   feeMaxWei: bigint;
 };
 
@@ -66,7 +66,7 @@ export async function openWallet({
       return { raw, txHash: keccak256(raw) };
     },
     signNothing({ nonce, baseFeeWei }) {
-      // Pools replace for a tenth more of both; twice leaves no doubt. At fees of zero there has to be something to double.
+      // Pools replace a transaction if both fees are a tenth higher; twice is safe. Fees of zero need a value to double.
       const maxPriorityFeePerGas = 2n * larger(maxPriorityFeePerGasWei, gweiInWei);
       return wallet.signTransaction({
         ...common,
@@ -108,7 +108,7 @@ async function decrypt({
   try {
     return await Wallet.fromEncryptedJson(keystore, secret);
   } catch {
-    // What ethers says may hold what it was given.
+    // A message of ethers may contain its input.
     throw new Error(`${file}: the keystore cannot be opened: it is damaged, or the password is another`);
   }
 }

@@ -1,4 +1,4 @@
-/** "tgfc": tells a payment of the faucet from whatever else the wallet sends. */
+/** "tgfc": marks a payment of the faucet among all transactions of the wallet. */
 const tag = "0x74676663";
 
 /** The data of a claim's transaction: the tag and the claim's id, 20 bytes. */

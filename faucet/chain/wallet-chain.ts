@@ -104,7 +104,7 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
 const headerSchema = z.object({ number: quantity, hash, baseFeePerGas: wei.optional() });
 const receiptSchema = z.object({ transactionHash: hash, blockNumber: quantity, status: quantity });
 
-/** Words of Besu (`RpcErrorType`), geth and anvil for a transaction that they do not want as it is. */
+/** Messages of Besu (`RpcErrorType`), geth and anvil that refuse a transaction itself. */
 const aboutTransaction = new RegExp(
   [
     "underpriced|insufficient (?:funds|balance)|upfront cost|intrinsic gas|gas limit|gas too low|nonce",
@@ -116,8 +116,8 @@ const aboutTransaction = new RegExp(
 );
 
 /**
- * A positive list: a timeout, a pool that is full, a node that syncs, "Internal error" (-32603) and whatever else is new
- * to us says nothing about the transaction. The range is that of implementations (JSON-RPC 2.0 section 5.1).
+ * A positive list: a timeout, a full pool, a node that syncs, "Internal error" (-32603) and any unknown error say nothing
+ * about the transaction. The range is that of implementations (JSON-RPC 2.0 section 5.1).
  */
 function isAboutTransaction({ code, message }: { code: number; message: string }): boolean {
   return code >= -32_099 && code <= -32_000 && aboutTransaction.test(message);

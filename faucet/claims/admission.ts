@@ -32,7 +32,7 @@ export type AdmitResult =
   | { outcome: "limited"; limit: LimitName; waitMs: number; limits: readonly RateLimit[] }
   | { outcome: "reused" | "paused" | "starting" | "full" | "empty"; limits: readonly RateLimit[] };
 
-/** In whose name a claim is made, beside its address: a client by its address, or a team of the gateway. */
+/** For whom a claim counts, beside its recipient: a client by its address, or a team of the gateway. */
 export type ClaimScope = { kind: "client" | "team"; name: string };
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -41,7 +41,7 @@ export type Admission = ReturnType<typeof createAdmission>;
  * Takes claims into Redis. The limits are sliding windows: each claim counts for `windowMs` from the moment it was taken,
  * by Redis's clock (a test injects `now`, Unix milliseconds).
  *
- * Rejects with ioredis's error where Redis does not answer; the claim may then have been taken or not.
+ * Rejects with ioredis's error where Redis does not answer. The claim may have been taken or not.
  */
 export function createAdmission({
   redis,

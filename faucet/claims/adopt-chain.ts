@@ -28,8 +28,8 @@ return 'done'
 `);
 
 /**
- * Lets Redis forget the network that it belongs to: open claims end, since their transactions belong to the old one; no
- * claim counts in a limit any more, since its tokens are gone; nonce and wallet are found anew. May be cut short and
+ * Lets Redis forget the network that it belongs to. Open claims end, because their transactions belong to the old network. No
+ * claim counts in a limit any more, because its tokens are gone. Nonce and wallet are found anew. It may be cut short and
  * repeated. No other replica may run meanwhile.
  */
 export async function adoptChain({

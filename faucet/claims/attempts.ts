@@ -23,9 +23,9 @@ return 0
 `);
 
 /**
- * How often a client or a team may be refused in a window: without it somebody could ask for one address after the other
- * and read the allowlist out of the answers. An attempt counts from its beginning, so that many at once are no way around,
- * and is given back where the claim is accepted or the faucet itself cannot take it.
+ * How often a client or a team may be refused in a window. Without this bound a client could try one address after the other
+ * and read the allowlist out of the answers. An attempt counts from its beginning, so that many at once do not pass the
+ * bound. It is given back if the claim is accepted or the faucet itself cannot take it.
  */
 export function createAttempts({
   redis,
@@ -46,7 +46,7 @@ export function createAttempts({
       if (waitMs > 0) return refusal("rate_limited", texts[kind], { retryAfterMs: waitMs });
       return {
         async giveBack() {
-          // Where Redis is gone by now, the counter ends by itself in a minute.
+          // If Redis is gone by now, the counter ends by itself in a minute.
           await runScript({ redis, script: giveBackScript, keys, args: [] }).catch(() => {});
         },
       };

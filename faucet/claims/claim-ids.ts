@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 
 export type ClaimIds = ReturnType<typeof createClaimIds>;
 
-/** The ids of a claim: its own, and the one that it had if it was sent first in the period before. */
+/** The ids of a claim: its own, and its id in the period before, if it was sent first then. */
 export type ClaimIdPair = { id: string; earlierId: string };
 
 /**
@@ -10,8 +10,8 @@ export type ClaimIdPair = { id: string; earlierId: string };
  * it, so that a claim that Redis has lost and that is sent again finds its payment on the chain instead of a second one.
  * Without one they are random.
  *
- * A key is remembered for `idempotencyMs` and means another claim after that: so the time goes in as a number of whole
- * periods. `secret` keeps anybody from trying out which client or key stands behind an id on the chain.
+ * A key is remembered for `idempotencyMs` and means another claim after that, so the id includes the number of the period.
+ * Because of `secret` nobody can try out which client or key is behind an id on the chain.
  */
 export function createClaimIds({ secret, idempotencyMs }: { secret: Uint8Array; idempotencyMs: number }) {
   return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** `received → signed → broadcast → confirmed | refused`; a claim whose nonce went to another goes back to received. */
+/** `received → signed → broadcast → confirmed | refused`. A claim that lost its nonce to another goes back to received. */
 const statuses = ["received", "signed", "broadcast", "confirmed", "refused"] as const;
 
 export type Claim = z.output<typeof claimSchema>;
@@ -38,7 +38,7 @@ const claimSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** Reads the fields of a claim; undefined where there are none. Throws where they are not a claim's. */
+/** Reads the fields of a claim; undefined if there are none. Throws if they are not those of a claim. */
 export function parseClaim(fields: Readonly<Record<string, string>>): Claim | undefined {
   return Object.keys(fields).length === 0 ? undefined : claimSchema.parse(fields);
 }

@@ -51,7 +51,7 @@ export function createPaymentReader({ redis }: { redis: Redis }) {
       return text === null ? undefined : Number(text);
     },
 
-    /** What nonce and claims belong to; `undefined` in an empty Redis. */
+    /** The chain and wallet that nonce and claims belong to; `undefined` in an empty Redis. */
     async chain(): Promise<{ genesisHash: string; wallet: string } | undefined> {
       const { genesisHash, wallet } = await redis.hgetall(faucetChainKey);
       return genesisHash === undefined || wallet === undefined ? undefined : { genesisHash, wallet };

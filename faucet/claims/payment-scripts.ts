@@ -2,8 +2,8 @@ import { defineScript } from "../../lib/redis/run-script.ts";
 import { luaNowMs } from "./admission-script.ts";
 
 /**
- * What the paying replica changes. Each script begins with its fencing number: KEYS[1] is the leader's key, ARGV[1] the
- * number. A replica that was taken for dead and comes back finds another number there and changes nothing.
+ * The changes of the paying replica. Each script first checks its fencing number: KEYS[1] is the leader's key, ARGV[1] the
+ * number. A replica that counted as dead and comes back finds another number there and changes nothing.
  */
 const fenced = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'not leader' end
@@ -90,7 +90,7 @@ return 'done'
 `);
 
 /**
- * Another transaction was mined at the claim's nonce, so its own never will be: it is to be signed again, first of all.
+ * Another transaction was mined at the claim's nonce, so its own never will be. It is signed again, before all others.
  * KEYS leader, claim, queue, open. ARGV fence, id, hash.
  */
 export const requeueScript = defineScript(`${fenced}
@@ -104,7 +104,7 @@ return 'done'
 `);
 
 /**
- * The chain has lost the block of an ended payment (a dev chain that went back): its bytes are to be broadcast again.
+ * The chain has lost the block of an ended payment (a dev chain that went back). Its bytes are broadcast again.
  * KEYS leader, claim, open, paid. ARGV fence, id, nonce.
  */
 export const reopenScript = defineScript(`${fenced}

@@ -30,9 +30,8 @@ const paidMax = 1000;
 export type PaymentStore = ReturnType<typeof createPaymentStore>;
 
 /**
- * What the replica that pays reads and changes. Every change carries its fencing number, and throws LeadershipLostError
- * where another replica holds a later one; `false` says that the claim or the nonce was not as expected, and that
- * nothing was changed.
+ * The reads and changes of the replica that pays. Every change carries its fencing number, and throws LeadershipLostError
+ * if another replica holds a later one. `false`: the claim or the nonce was not as expected, and nothing was changed.
  */
 export function createPaymentStore({
   redis,
@@ -124,7 +123,7 @@ export function createPaymentStore({
   };
 }
 
-/** Another replica pays. Whatever this one was about to do is to be dropped. */
+/** Another replica pays now. This one drops what it was about to do. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 

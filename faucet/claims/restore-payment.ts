@@ -21,7 +21,7 @@ export type MinedPayment = {
   minedAtMs: number;
 };
 
-/** Writes a payment that Redis has lost as the chain says it was made. */
+/** Restores a payment that Redis has lost, from the chain. */
 export function restoreChange(
   payment: MinedPayment,
   { now, windowMs, recordsKeptMs }: { now: number | ""; windowMs: number; recordsKeptMs: number },

@@ -8,7 +8,7 @@ export function createWalletRecords({ redis }: { redis: Redis }) {
       await redis.hset(faucetChainKey, chain);
     },
 
-    /** `waits`: why no payment is made at the moment, in words for everybody; empty where nothing keeps them. */
+    /** `waits`: why no payment is made at the moment, in words for everybody; empty if payments are made. */
     async publishWallet(seen: {
       balanceWei: bigint;
       height: number;

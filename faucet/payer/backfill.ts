@@ -47,7 +47,7 @@ export async function restorePayment(round: Round, mined: MinedTransaction): Pro
   const receipt = (await round.chain.receipts([mined.hash])).get(mined.hash);
   if (receipt === undefined)
     throw new ChainUnavailableError("the node has no receipt of a mined transaction");
-  // A payment that its recipient reverted paid nobody.
+  // If the recipient reverted the payment, nobody was paid.
   if (!receipt.succeeded) return false;
   await round.atPoint("before restore");
   const isNew = await round.store.restore(round.fence, {

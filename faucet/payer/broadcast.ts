@@ -9,16 +9,16 @@ const sendsAtOnce = 16;
 const retryMaxMs = 1000;
 
 /**
- * Broadcasts the signed bytes of claims, always the same ones; for a claim that was given up, a transaction that pays
- * nobody. What a node has taken is broadcast again after `resendAfterMs`, since a pool can lose it; anything else after a
- * second.
+ * Broadcasts the signed bytes of claims, always the same ones. For a claim that was given up it broadcasts a transaction that
+ * pays nobody. A transaction that a node has taken goes out again after `resendAfterMs`, because a pool can lose it, any
+ * other after a second.
  */
 export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) {
   const retryMs = Math.min(retryMaxMs, resendAfterMs);
-  /** When a transaction is due next, by its hash; one that is not in here is due at once. */
+  /** When a transaction is due next, by its hash. One that is not listed is due at once. */
   const nextBroadcastMs = new Map<string, number>();
   const refusals = createRefusals();
-  /** Why nobody knows whether a node has the transaction, by its hash. */
+  /** Why it is unknown whether a node has the transaction, by its hash. */
   const unclear = new Map<string, string>();
 
   async function send({ chain, wallet, snapshot }: Round, claim: SignedClaim): Promise<SendOutcome> {
@@ -54,9 +54,9 @@ export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) 
     }
     refusals.forget(claim);
     if (sent.outcome === "accepted") {
-      // A used nonce is settled by what was mined at it.
+      // The transaction that was mined at a used nonce settles its claim.
       if (claim.status === "signed") {
-        // Where the mark fails, the next broadcast makes it.
+        // If the mark fails, the next broadcast sets it.
         nextBroadcastMs.delete(claim.txHash);
         await store.markBroadcast(fence, claim);
       }
@@ -67,8 +67,8 @@ export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) 
 
   return {
     /**
-     * Broadcasts what is due, in the order of the nonces. `problem` says why a node does not have one of them. Nothing
-     * more should be signed then: it would wait behind that nonce.
+     * Broadcasts the transactions that are due, in the order of the nonces. `problem` says why a node does not have one of
+     * them. Nothing more should be signed then: it would wait behind that nonce.
      */
     async broadcast(round: Round, open: readonly SignedClaim[]): Promise<{ problem: string | undefined }> {
       const hashes = new Set(open.map(({ txHash }) => txHash));

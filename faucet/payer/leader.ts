@@ -3,7 +3,7 @@ import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis/keys/faucet.ts"
 import { runScript } from "../../lib/redis/run-script.ts";
 import { holdScript, releaseScript } from "../claims/payment-scripts.ts";
 
-/** A round that lasts longer hangs, and another replica is to take over. */
+/** A round that lasts longer hangs, and another replica takes over. */
 const renewedMaxMs = 60_000;
 
 export type Leader = ReturnType<typeof createLeader>;
@@ -30,9 +30,9 @@ export function createLeader({ redis, leaderMs }: { redis: Redis; leaderMs: numb
     /** Takes or renews the lock. Answers the fencing number, `undefined` while another replica holds it. */
     hold,
 
-    /** Renews the lock while `work` lasts, which a slow chain can make longer than `leaderMs`; within reason. */
+    /** Renews the lock while `work` lasts, because a slow chain can make it longer than `leaderMs`. This has a bound. */
     async whileRenewed<Value>(work: () => Promise<Value>): Promise<Value> {
-      // Where a renewal fails or comes too late, the scripts of `work` find another fencing number, or none.
+      // If a renewal fails or comes too late, the scripts of `work` find another fencing number, or none.
       const renewing = setInterval(() => void hold().catch(() => {}), leaderMs / 3);
       const end = setTimeout(() => clearInterval(renewing), renewedMaxMs);
       try {

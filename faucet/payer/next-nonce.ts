@@ -1,15 +1,14 @@
 import { lookThrough } from "./backfill.ts";
 import type { Round } from "./payer-context.ts";
 
-/** How long transactions of the wallet that Redis does not know are waited for to be mined, and a node that can tell. */
+/** How long to wait for transactions of the wallet that Redis does not know, and for a node that can tell of them. */
 const patienceMs = 30_000;
-/** New blocks that have to be without them: while the chain stands still nothing is mined, however long. */
+/** How many new blocks must lack them: while the chain stands still nothing is mined, however long. */
 const patienceBlocks = 3;
 
 /**
- * Finds the nonce of the next signature: the one that Redis holds, unless the chain is further, because somebody else
- * uses the wallet, or because Redis has lost something. Then what is on the chain is looked at first. A nonce never goes
- * back.
+ * Chooses the nonce of the next signature: the one that Redis holds. The chain is further if somebody else uses the wallet, or
+ * if Redis has lost something. Then the transactions on the chain are read first. A nonce never goes back.
  */
 export function createNextNonce({ now }: { now: () => number }) {
   const look = createPatience({ now });
@@ -18,7 +17,7 @@ export function createNextNonce({ now }: { now: () => number }) {
   /** The chain's nonce for a Redis that has none. */
   async function first(round: Round): Promise<number | undefined> {
     const { chain, store, fence, snapshot, logger } = round;
-    // What waits in a pool was sent by a faucet whose Redis is lost: signed once more, its nonce would replace it.
+    // A pool may hold a payment of a faucet whose Redis is lost. A new signature at its nonce would replace it.
     if ((await chain.pendingNonce()) > snapshot.nonce && look.isLeft(round)) return undefined;
     const { complete, restored } = await lookThrough(round, { from: 0, before: snapshot.nonce });
     if (!complete && look.isLeft(round)) return undefined;
@@ -48,7 +47,7 @@ export function createNextNonce({ now }: { now: () => number }) {
   }
 
   return {
-    /** `undefined`: not to be told yet, nothing is to be signed in this round. */
+    /** `undefined`: not known yet, so nothing is signed in this round. */
     async find(round: Round): Promise<number | undefined> {
       const known = await round.store.nonce();
       const isCurrent = known !== undefined && round.snapshot.nonce <= known;
@@ -62,8 +61,8 @@ export function createNextNonce({ now }: { now: () => number }) {
     },
 
     /**
-     * Whether `nonce` may be signed. Not while the node holds a transaction at it: somebody else sent it, or a faucet whose
-     * Redis has lost the signature, and once it is mined `find` tells which. One that is never mined is replaced in the end.
+     * Whether `nonce` may be signed. It may not while the node holds a transaction at it: either somebody else sent that, or a
+     * faucet whose Redis has lost the signature. Once it is mined, `find` tells which. One that is never mined is replaced.
      */
     async isFree(round: Round, nonce: number): Promise<boolean> {
       if ((await round.chain.pendingNonce()) > nonce && pool.isLeft(round)) return false;
@@ -73,7 +72,7 @@ export function createNextNonce({ now }: { now: () => number }) {
   };
 }
 
-/** Patience that begins when it is first asked for, and lasts `patienceMs` and `patienceBlocks`. */
+/** A wait that begins when it is first asked for, and lasts `patienceMs` and `patienceBlocks`. */
 function createPatience({ now }: { now: () => number }) {
   let since: { atMs: number; height: number } | undefined;
   return {

@@ -6,8 +6,8 @@ import { settle } from "./settle.ts";
 import { signWaiting } from "./sign-waiting.ts";
 
 /**
- * One round of payments: reads from the chain and from Redis what has become of each claim, then settles, broadcasts and
- * signs. Answers why payments wait, in words; none where they do not.
+ * One round of payments: reads the state of each claim from the chain and from Redis, then settles, broadcasts and
+ * signs. Returns why payments wait, in words; empty if they do not.
  */
 export function createPayRound({
   resendAfterMs,
@@ -38,7 +38,7 @@ export function createPayRound({
       await giveUpRefused(round, { open, refusedForMs: broadcaster.refusedForMs });
       return [...feeProblem(round), sent.problem];
     }
-    // What nodes hold or take is mined once the base fee falls; further payments would only fill their pools.
+    // The nodes' transactions are mined once the base fee falls. Further payments would only fill the pools.
     if (feeProblem(round).length > 0) return feeProblem(round);
     const { signed, hindrance } = await signWaiting(round, {
       open,
@@ -68,7 +68,7 @@ async function reopenForgotten({ snapshot, fence, store, logger }: Round): Promi
   for (const claim of forgotten) await store.reopen(fence, claim);
 }
 
-/** A base fee above the price of payments passes; it is no fault of theirs. */
+/** A base fee above the price of payments is temporary, and no fault of theirs. */
 function feeProblem({ snapshot: { baseFeeWei }, wallet: { maxFeePerGasWei } }: Round): string[] {
   return baseFeeWei > maxFeePerGasWei ? [baseFeeTooHigh] : [];
 }

@@ -3,13 +3,13 @@ import type { Leader } from "./leader.ts";
 import { createPayRound } from "./pay-round.ts";
 import type { PayerContext } from "./payer-context.ts";
 
-/** A leader that fails for so long lets another replica try, which may reach the chain where this one does not. */
+/** A leader that fails for this long lets another replica try, which may reach the chain. */
 const failingMaxMs = 3000;
 
 export type Payer = {
   /** There is something to pay: no need to wait for the next look. */
   wake(): void;
-  /** What keeps claims from being paid at the moment, in words; empty where nothing does. */
+  /** Why claims are not paid at the moment, in words; empty if they are. */
   problems(): readonly string[];
   isLeader(): boolean;
   /** Ends after the step that is under way, and gives leadership back. */
@@ -17,8 +17,8 @@ export type Payer = {
 };
 
 /**
- * Pays what was claimed, on one replica at a time. Each round reads from Redis what is to be done and from the chain what
- * has become of it, so that nothing depends on what this process remembers, and any round can be cut short anywhere.
+ * Pays claims, on one replica at a time. Each round reads the work from Redis and its results from the chain. So nothing
+ * depends on the memory of this process, and a crash can end a round anywhere.
  */
 export function startPayer({
   leader,
@@ -90,7 +90,7 @@ export function startPayer({
     async stop() {
       stopping.abort();
       await ended;
-      // Where Redis is gone the lock ends by itself.
+      // If Redis is gone, the lock ends by itself.
       await leader.release().catch(() => {});
     },
   };

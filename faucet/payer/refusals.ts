@@ -8,7 +8,7 @@ type Moment = Pick<Round, "now"> & {
 };
 type Broadcast = Pick<SignedClaim, "txHash">;
 
-/** A refusal has to outlast so many new blocks: a network that resumes may refuse once more. */
+/** A refusal has to outlast this many new blocks: a network that resumes may refuse once more. */
 const blocksMin = 2;
 
 /**
@@ -42,7 +42,7 @@ export function createRefusals() {
     /** Why a node does not want one of the transactions. */
     first: (): string | undefined => refusals.values().next().value?.why,
 
-    /** For how long nodes have refused it, over and over, while the chain made blocks; 0 where they do not. */
+    /** How long nodes have refused it again and again, while the chain made blocks; 0 if they do not. */
     refusedForMs({ now }: Pick<Moment, "now">, { txHash }: Broadcast): number {
       const refused = refusals.get(txHash);
       if (refused === undefined || refused.height < refused.sinceHeight + blocksMin) return 0;

@@ -2,7 +2,7 @@ import type { SignedClaim } from "../claims/claim.ts";
 import { restorePayment } from "./backfill.ts";
 import type { Round } from "./payer-context.ts";
 
-/** Nonces whose transaction is searched for in one round; each can take a few questions. */
+/** How many nonces are searched for in one round. Each can take a few requests. */
 const searchesMax = 10;
 
 /**
@@ -56,7 +56,7 @@ async function requeueIfLost(round: Round, claim: SignedClaim): Promise<boolean>
   const { chain, store, fence, snapshot, metrics, logger } = round;
   const mined = await chain.minedAt({ nonce: claim.nonce, height: snapshot.height });
   if (mined === undefined || mined.hash === claim.txHash.toLowerCase()) return false;
-  // It may be a claim's too, where Redis has lost what was signed: that one must not be paid again.
+  // It may be a claim's transaction too, if Redis has lost the signature. That claim must not be paid again.
   await restorePayment(round, mined);
   if (claim.givenUp !== undefined) return endGivenUp(round, { ...claim, givenUp: claim.givenUp }, mined);
   if (!(await store.requeue(fence, claim))) return false;

@@ -3,8 +3,8 @@ import type { Round } from "./payer-context.ts";
 
 /**
  * Signs the claims that wait longest, while there is room and the wallet has the funds: a validator would take a
- * transaction without funds and never mine it. Each signature is stored with its nonce before anybody sees it; what was
- * not stored is dropped. Answers what was signed, and what keeps the rest from it, in words.
+ * transaction without funds and never mine it. Each signature is stored with its nonce before it leaves the process. One that
+ * was not stored is dropped. Returns what was signed, and why the rest was not, in words.
  */
 export async function signWaiting(
   round: Round,
@@ -54,7 +54,7 @@ export async function signWaiting(
   };
 }
 
-/** Ends the claims for contracts, where that could not be seen when they were made. */
+/** Ends the claims for contracts, if that was not known when they were made. */
 async function withoutContracts(round: Round, waiting: readonly Claim[]): Promise<Claim[]> {
   const unchecked = waiting.filter(({ recipientChecked }) => !recipientChecked);
   if (unchecked.length === 0) return [...waiting];

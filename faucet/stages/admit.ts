@@ -7,7 +7,7 @@ export type Admitted = Extract<AdmitResult, { outcome: "accepted" | "repeated" }
 const shortRetryMs = 5000;
 const longRetryMs = 60_000;
 
-/** The one step that changes something: idempotency, limits and the claim, and what is told where they say no. */
+/** The one step that changes something: idempotency, limits and the claim, and the refusal if they say no. */
 export async function admit({
   admission,
   ...claim

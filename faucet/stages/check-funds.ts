@@ -1,7 +1,7 @@
 /**
- * How many claims of this amount the wallet could pay if none were open, by what the paying replica saw last. The script
- * of `admit` compares it with the claims that are, so that the answer to an Idempotency-Key comes first. Of a wallet that
- * nobody has seen yet, the script itself says so.
+ * How many claims of this amount the wallet could pay if none were open, by the paying replica's last look. The script of
+ * `admit` compares it with the open claims, so that the answer to an Idempotency-Key comes first. If no replica has looked
+ * at the wallet yet, the script says so itself.
  */
 export function checkFunds({
   balanceWei,

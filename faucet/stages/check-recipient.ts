@@ -9,8 +9,8 @@ const rememberedMax = 10_000;
 const rememberedMs = 60_000;
 
 /**
- * Contracts are refused: what they do with tokens is theirs to decide, and one could revert the payment. While the chain
- * does not answer, claims are taken all the same, and the payer looks before it signs (`checked: false`).
+ * Refuses contracts: a contract could revert the payment. While the chain does not answer, claims are taken all the same, and
+ * the payer looks before it signs (`checked: false`).
  *
  * An address without code is remembered for a minute, so that claims beyond a limit do not each cost a question.
  */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 
-/** A claim's body, whose members are not looked at yet. */
+/** A claim's body. Its members are not checked yet. */
 export type ClaimBody = { address: unknown; website: unknown };
 
 /** Reads `{address, website}`; other members are ignored. */

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { readAddress } from "../allowlist/claim-address.ts";
 
-/** Who is to be paid: an address with its checksum. */
+/** The recipient: an address with its checksum. */
 export function readRecipient(address: unknown): { address: string } | Refusal {
   const read = readAddress(address);
   if ("address" in read) return read;

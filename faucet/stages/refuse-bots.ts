@@ -2,8 +2,8 @@ import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { FaucetMetrics } from "../metrics.ts";
 
 /**
- * The honeypot: a person does not see the field `website`, a script fills it in. The answer does not tell what gave it
- * away.
+ * The honeypot: a person does not see the field `website`, a script fills it in. The answer does not say how the script was
+ * found out.
  */
 export function refuseBots({
   website,

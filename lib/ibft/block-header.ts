@@ -9,7 +9,7 @@ export type BlockHeader = {
   number: number;
   hash: string;
   timestampSeconds: number;
-  /** Who proposed it. */
+  /** The validator that proposed it. */
   miner: string;
   extraData: ExtraData;
   /** All that is hashed, in order and as RLP writes it; `extraData` has its place at `extraDataIndex`. */
@@ -104,21 +104,21 @@ export function readBlockHeader(json: unknown): { header: BlockHeader } | { prob
 type Hashed = Pick<BlockHeader, "number" | "fields" | "extraData">;
 
 /**
- * The hash by which the chain knows the block: the seals and the round are no part of it. Of the genesis block, which
- * nobody sealed, Besu hashes all.
+ * The block's hash on the chain: it leaves out the seals and the round. The genesis block has no seals, so Besu hashes all
+ * of it.
  */
 export function blockHash(header: Hashed): string {
   return hashWith(header, header.number === 0 ? "all" : "without round and seals");
 }
 
-/** What a validator signs as its commit seal: the round is part of it. */
+/** The digest that a validator signs as its commit seal. It includes the round. */
 export function sealHash(header: Hashed): string {
   return hashWith(header, "without seals");
 }
 
 /**
- * Who sealed a block, in lower case. Each validator keeps the seals that it saw, at least a quorum of them, so the whole
- * answer is the union over all validators' headers of one block. A seal that is not a signature belongs to nobody.
+ * The addresses that sealed a block, in lower case. Each validator keeps the seals that it saw, at least a quorum of them,
+ * so only all validators' headers of a block together name every sealer. A seal that is not a signature counts for nobody.
  */
 export function sealersOf(header: Hashed): ReadonlySet<string> {
   const digest = sealHash(header);
@@ -130,7 +130,7 @@ function hashWith({ fields, extraData }: Hashed, part: ExtraDataPart): string {
   return `0x${Buffer.from(keccak256(bytesOf(encoded))).toString("hex")}`;
 }
 
-/** Who signed `digest` with a seal; undefined where the seal is not a signature. */
+/** The address that signed `digest` with a seal; undefined if the seal is not a signature. */
 export function signerOf(digest: string, seal: string): string | undefined {
   return recoverAddress(bytesOf(digest), bytesOf(seal));
 }

@@ -7,16 +7,16 @@ export type ExtraData = {
   consensus: Consensus;
   /** 32 bytes that mean nothing to the consensus; Besu writes its version there. */
   vanity: string;
-  /** In the order in which they are written: ascending in live headers, as one likes in a genesis. */
+  /** In the order of the header: ascending in live headers, any order in a genesis block. */
   validators: readonly string[];
-  /** A proposal to take a validator in or out: [recipient, type]. */
+  /** A proposal to add or remove a validator: [recipient, type]. */
   vote: readonly [string, string] | undefined;
   round: number;
   /** Signatures of 65 bytes (r, s, v). */
   seals: readonly string[];
 };
 
-/** How much of it is written: the block's hash leaves out round and seals, what is signed as a seal only the seals. */
+/** Which parts are written: the block's hash leaves out round and seals, the digest of a seal leaves out the seals. */
 export type ExtraDataPart = "all" | "without seals" | "without round and seals";
 
 const vanityBytes = 32;
@@ -26,8 +26,8 @@ const ibftRoundBytes = 4;
 const roundMax = 0xffff_ffff;
 
 /**
- * IBFT 2.0: RLP([vanity, validators, vote or empty bytes, round as 4 bytes, seals]), what is left out is not there.
- * QBFT: RLP([vanity, validators, [vote] or [], round as a number, seals]), what is left out is 0 or empty.
+ * IBFT 2.0: RLP([vanity, validators, vote or empty bytes, round as 4 bytes, seals]). A part that is left out is absent.
+ * QBFT: RLP([vanity, validators, [vote] or [], round as a number, seals]). A part that is left out is 0 or empty.
  */
 export function encodeExtraData(extraData: ExtraData, part: ExtraDataPart = "all"): string {
   const { consensus, vanity, validators, round } = extraData;
@@ -60,7 +60,7 @@ export function decodeExtraData(text: string): { extraData: ExtraData } | { prob
   if (typeof round !== "string") return problem("has a list where the round should be");
   if (Number(round === "0x" ? 0 : round) > roundMax) return problem("has a round beyond 4 bytes");
   if (!isBytesList(seals, sealBytes)) return problem("has a seal that is not a signature of 65 bytes");
-  // Only IBFT 2.0 writes the round as four bytes, also where it is 0.
+  // Only IBFT 2.0 writes the round as four bytes, even if it is 0.
   const consensus: Consensus = round.length === 2 + 2 * ibftRoundBytes ? "ibft2" : "qbft";
   const none = consensus === "ibft2" ? vote === "0x" : Array.isArray(vote) && vote.length === 0;
   const cast = none ? undefined : readVote(vote);

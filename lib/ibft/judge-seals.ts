@@ -2,18 +2,18 @@ import { type BlockHeader, sealHash, signerOf } from "./block-header.ts";
 import { quorumOf } from "./quorum.ts";
 
 /**
- * `proven`: a quorum of the header's validators sealed it, and they are known ones. `refuted`: no quorum did, so it is no
- * block of any IBFT chain. `unknown`: its validators are others than those that are known, or it names none.
+ * `proven`: a quorum of the header's validators sealed it, and they are known. `refuted`: no quorum sealed it, so it is not a
+ * block of any IBFT chain. `unknown`: its validators are not the known ones, or it names none.
  */
 export type SealVerdict = "proven" | "refuted" | "unknown";
 
-/** One vote at a time changes the validators, so nobody has many more than were known. */
+/** One vote at a time changes the validators, so a header has few more than were known. */
 const growthMax = 2;
 
 /**
- * What a header's seals say of it, to one who knows the validators of a block below it. Where a vote has changed them
- * since, one honest validator of old has to be among the sealers: it seals for no false set. At most as many signatures
- * are recovered as the header has validators, and none that can change nothing.
+ * What a header's seals prove, from the known validators of a block below it. If a vote has changed the validators since,
+ * one of the sealers must be an honest validator of before, because it does not seal for a false set. At most as many
+ * signatures are recovered as the header has validators, and only those that can change the result.
  */
 export function judgeSeals(header: BlockHeader, known: readonly string[]): SealVerdict {
   const { validators, seals } = header.extraData;
@@ -23,7 +23,7 @@ export function judgeSeals(header: BlockHeader, known: readonly string[]): SealV
   const quorum = quorumOf(claimed.size);
   const digest = sealHash(header);
   const sealers = new Set<string>();
-  // No validator keeps two seals of one sealer; more than all are somebody's attempt to make us work.
+  // No validator keeps two seals of one sealer. More seals than validators are an attempt to make us work.
   const looked = seals.slice(0, claimed.size);
   for (const [index, seal] of looked.entries()) {
     if (sealers.size === quorum || sealers.size + looked.length - index < quorum) break;

@@ -4,8 +4,8 @@ export function quorumOf(validators: number): number {
 }
 
 /**
- * Whose turn it was in each round below `round`, when `proposer` proposed: the validators before it in ascending order,
- * which is the order in which turns go round.
+ * The validators whose turns were missed in the rounds below `round`, when `proposer` proposed: those before it in ascending
+ * order, which is the order of turns.
  */
 export function missedTurns({
   validators,
@@ -19,7 +19,7 @@ export function missedTurns({
 }): string[] {
   const at = validators.indexOf(proposer);
   if (at === -1) return [];
-  // After as many rounds as there are validators each has missed a turn; further rounds are a stalled chain's.
+  // After as many rounds as there are validators each has missed a turn. Further rounds come from a stalled chain.
   const missed = Math.min(round, validators.length);
   return Array.from(
     { length: missed },

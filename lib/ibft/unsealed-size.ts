@@ -1,9 +1,9 @@
 import { decodeExtraData, encodeExtraData } from "./extra-data.ts";
 
 /**
- * A block's size in bytes as it would be without seals and round. What a validator tells counts the seals that it keeps:
- * not all keep as many, so of one block there are several sizes. Of the genesis block, which nobody sealed, and of chains
- * of another consensus it is what was told.
+ * A block's size in bytes without seals and round. The size that a validator reports includes the seals that it keeps. Not
+ * all keep the same number, so one block has several sizes. The genesis block has no seals, and other consensus has
+ * none: their reported size stays.
  *
  * @param size of `eth_getBlockByNumber`: the block's RLP with all of `extraData`.
  */
@@ -19,7 +19,7 @@ export function unsealedSize({
   const decoded = decodeExtraData(extraData);
   if (number === 0 || !("extraData" in decoded)) return size;
   const hashed = encodeExtraData(decoded.extraData, "without round and seals");
-  // The header is longer than 255 bytes either way (its bloom filter is), so the prefix of its own length stays.
+  // The header is longer than 255 bytes either way (its bloom filter alone is), so its length prefix stays.
   const shorter = itemBytes(extraData) - itemBytes(hashed);
   const content = contentBytes(size);
   return content === undefined ? size : prefixBytes(content - shorter) + content - shorter;
@@ -31,7 +31,7 @@ function itemBytes(hex: string): number {
   return prefixBytes(length) + length;
 }
 
-/** Bytes that say how long what follows is: one, or from 56 bytes on one and the length. */
+/** Bytes of a length prefix: one, or from 56 bytes on one and the length itself. */
 function prefixBytes(length: number): number {
   if (length < 56) return 1;
   let bytes = 1;

@@ -58,7 +58,7 @@ async function makeChain(anvil: OwnAnvil): Promise<void> {
 }
 
 async function mineFull(anvil: OwnAnvil, block: number): Promise<void> {
-  // One after the other: anvil gives those that come at once the same nonce.
+  // One after the other: anvil gives transactions that come at once the same nonce.
   for (let index = 0; index < transactionsPerBlock; index += 1) {
     const to = `0x${(1 + ((block * 31 + index) % 997)).toString(16).padStart(40, "0")}`;
     const fields =

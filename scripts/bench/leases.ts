@@ -21,7 +21,7 @@ const processes = 3;
 const limits = [100, 6000, 60_000, 600_000];
 const paceForMs = 2000;
 const floodMaxMs = 8000;
-/** Points that another process held come back after 100 ms: so long nothing must be left before a flood is over. */
+/** Points that another process held come back after 100 ms. A flood is over when none is left for longer than that. */
 const nothingLeftMs = 400;
 const silent = { info: () => {}, warn: () => {} };
 

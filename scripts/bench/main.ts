@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- NAME`: each benchmark is a program of its own, so that none measures what another left behind. Without
- * a name it is the gateway's.
+ * `npm run bench -- NAME`: each benchmark is a program of its own, so that no benchmark changes another's figures. Without a
+ * name it is the gateway's.
  */
 const benches: Readonly<
   Record<string, { what: string; run: (args: readonly string[]) => Promise<unknown> }>

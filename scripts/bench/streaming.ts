@@ -70,7 +70,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** A client that takes a break after each megabyte. Resolves when it has all, and throws where it is not all. */
+/** A client that pauses after each megabyte. Resolves when it has all of the answer, and throws if some is missing. */
 function readSlowly(port: number, key: string, expectedBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "debug_traceTransaction", params: ["0x1"] });

@@ -44,7 +44,7 @@ async function run(): Promise<void> {
   const [redis, validators] = await Promise.all([startOwnRedis(t), startValidators(t, { count: 1 })]);
   await validators.mine(2);
   const gateway = await startGateway({ redisUrl: redis.url, upstream: validators.urls[0] ?? "" });
-  // The first sockets pay for what all share.
+  // The first sockets pay for what all sockets share.
   await openSockets(gateway.port, 200);
   await sleep(1000);
 
@@ -85,7 +85,7 @@ async function run(): Promise<void> {
 type Usage = { memoryBytes: number; cpuSeconds: number };
 type Gateway = { port: number; usage(): Promise<Usage> };
 
-/** Without a limit of connections or calls that would be reached. */
+/** With limits of connections and calls that are never reached. */
 async function startGateway({
   redisUrl,
   upstream,
@@ -179,7 +179,7 @@ async function tellHeads(gateway: Gateway, mine: () => Promise<unknown>): Promis
   const times: number[] = [];
   for (const socket of sockets) {
     socket.on("data", (chunk: Buffer) => {
-      // One notification is one piece; a block as large as would be cut is not made here.
+      // One notification is one piece: no block here is large enough to be cut.
       if (!chunk.includes('"eth_subscription"')) return;
       told += 1;
       times.push(performance.now());

@@ -4,9 +4,9 @@ import type { Context } from "./context.ts";
 export type CommandInput = Omit<Context, "close"> & {
   values: Values;
   positionals: readonly string[];
-  /** To stdout: what was asked for. */
+  /** To stdout: the result. */
   print: (text: string) => void;
-  /** To stderr: what is said beside it. */
+  /** To stderr: everything else. */
   note: (text: string) => void;
 };
 

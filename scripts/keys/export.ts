@@ -5,7 +5,7 @@ import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { KeysCommand } from "./command.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Somebody who changes keys all the time would keep a backup from ever being of one moment. */
+/** A backup must be of one moment. If the keys change all the time, it gives up after this many attempts. */
 const attemptsMax = 5;
 
 export const exportCommand: KeysCommand = {

@@ -10,7 +10,7 @@ export async function findKey(store: KeyStore, id: string): Promise<KeyRecord> {
 }
 
 export async function failUnknownKey(store: KeyStore, id: string): Promise<never> {
-  // Whoever pastes a secret here must not find it again in a log of what was said.
+  // A secret that was pasted here by mistake must not appear in a log.
   if (checkApiKey(id) !== "foreign") {
     throw new CommandError("That is a key's secret. Here its id is wanted, k_… : see npm run keys -- list.", {
       exitCode: 2,
@@ -25,7 +25,7 @@ export async function failUnknownKey(store: KeyStore, id: string): Promise<never
   throw new CommandError(`There is no key ${id}. ${hint}`, { exitCode: 1 });
 }
 
-/** Says that a team is missing, which one may have been meant, and how to make it. */
+/** Says that a team is missing, suggests the nearest one, and says how to make it. */
 export async function failUnknownTeam(store: KeyStore, name: string): Promise<never> {
   const { teams, corrupt } = await store.listTeams();
   const guess = nearest(

@@ -6,8 +6,8 @@ import { CommandError } from "../../lib/cli/command.ts";
 export const devRedisFiles = { gateway: ".data/redis/url", faucet: ".data/redis-faucet/url" } as const;
 
 /**
- * Which Redis is meant, the first that is there: the option, that of a configuration which was named, REDIS_URL, that of
- * a running `npm start` (which is said), that of the default configuration.
+ * Finds the Redis to use, the first of: the option, that of a configuration which was named, REDIS_URL, that of a running
+ * `npm start` (and says so), that of the default configuration.
  */
 export async function findRedisUrl({
   option,

@@ -70,7 +70,7 @@ async function read(file: string, store: KeyStore): Promise<KeyBackup> {
   }
 }
 
-/** Whether the file knows of changes that Redis does not, because an older state of it was restored. */
+/** Whether the file has changes that Redis does not have, because an older state was restored. */
 function isNewer({ version, begunAt }: KeyBackup, now: KeyHistory): boolean {
   return begunAt === now.begunAt ? version > now.version : begunAt > now.begunAt;
 }

@@ -22,7 +22,7 @@ export function keyToJson(key: KeyRecord, nowMs: number) {
   };
 }
 
-/** What a person wants to know of a key, name by name. */
+/** A key for people, as names and values. */
 export function keyToFields({
   key,
   team,

@@ -4,7 +4,7 @@ import type { Profile } from "../../lib/keys/api-key.ts";
 import { devRedisFiles } from "./find-redis-url.ts";
 import { openRedis } from "./open-redis.ts";
 
-/** What every command takes that works on a process's Redis. `name`: whose configuration it is. */
+/** The options of every command that works on a process's Redis. `name`: the process with that configuration. */
 export function redisOptions({
   name,
   file,
@@ -54,7 +54,7 @@ export async function openRedisOf<Config extends { redis: string; profile: Profi
     option: textOf(values, "redis"),
     configured: configFile === undefined ? undefined : config.redis,
     environment: env["REDIS_URL"],
-    // A production machine has no npm start; what lies in .data there must not decide what is changed.
+    // A production machine has no npm start. A file in .data there must not decide which Redis is changed.
     devFile: config.profile === "development" ? devRedisFiles[owner] : undefined,
     fallback: config.redis,
     note,

@@ -19,7 +19,7 @@ export function readDurationMs(name: string, text: string): number {
   throw expected(name, "a length of time such as 30m, 24h or 30d (at most 10 years)", text);
 }
 
-/** With its zone, or a date, which begins at midnight UTC. zod also refuses days that no month has. */
+/** A time with its zone, or a date, which begins at midnight UTC. zod also refuses days that no month has. */
 const isoTime = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /** A length of time from now, or a date and time with its zone, in Unix milliseconds; always in the future. */

@@ -39,8 +39,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Output = { print: (text: string) => void; note: (text: string) => void };
 
 /**
- * Runs one command line and answers its exit code: 0 done, 1 not possible (unknown id, Redis does not answer), 2 the
- * command line is wrong. `print` is for what was asked for, `note` for everything that is said beside it.
+ * Runs one command line and returns its exit code: 0 done, 1 not possible (unknown id, Redis does not answer), 2 the
+ * command line is wrong. `print` is for the result, `note` for everything else.
  */
 export async function runKeys({
   args,
@@ -76,7 +76,7 @@ async function dispatch({
   }
 }
 
-/** Whoever makes or lists keys in a Redis that has lost others should know of it. */
+/** Warns an operator who makes or lists keys in a Redis that has lost others. */
 async function noteLostKeys({
   command,
   store,

@@ -1,4 +1,4 @@
-/** The secret alone on stdout, so that it can be piped; on stderr that this is the only time. */
+/** The secret alone on stdout, so that it can be piped. stderr says that it is shown once only. */
 export function handOutSecret({
   secret,
   print,

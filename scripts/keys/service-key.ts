@@ -7,8 +7,8 @@ import { replaceFile } from "./replace-file.ts";
 const limitPerMinute = 10_000_000;
 
 /**
- * The key with which one of our services asks the gateway: the one of an earlier start, where Redis still knows it and it
- * is of the same profile; else a new one, of a team of the service's own. It stands in `file`, which nobody else can read.
+ * The key with which one of our services asks the gateway: the one of an earlier start, if Redis still knows it and it is of
+ * the same profile; else a new one, in a team of the service's own. It is stored in `file`, which nobody else can read.
  * @throws Error where Redis does not answer or takes no more keys; CommandError where the file cannot be written.
  */
 export async function ensureServiceKey({
@@ -27,7 +27,7 @@ export async function ensureServiceKey({
 }): Promise<{ secret: string; isNew: boolean }> {
   const kept = (await readFile(file, "utf8").catch(() => "")).trim();
   const known = kept === "" ? undefined : await store.find(hashApiKey(kept));
-  // One that ends was rotated by somebody, who has the next one.
+  // A key with an end was rotated, and the operator has the next one.
   const isGood =
     known?.profile === profile && known.revokedAtMs === undefined && known.expiresAtMs === undefined;
   if (isGood) return { secret: kept, isNew: false };

@@ -10,7 +10,7 @@ import type { World } from "./prepare-world.ts";
 import type { Inputs } from "./read-inputs.ts";
 import { createRecorder, type Recorder, slicesMax } from "./record/recorder.ts";
 
-/** Scripts that have begun and not ended: the bound of all that can wait, in flight or not. */
+/** The most scripts that have begun and not ended: it bounds everything that can wait, in flight or not. */
 const scriptsRunningMax = 100_000;
 
 export type Run = {
@@ -20,7 +20,7 @@ export type Run = {
   leftOut: readonly { item: string; placeholder: string }[];
 };
 
-/** Wires a plan, a mix and a recorder to connections. The warm-up and what is measured are a run each. */
+/** Wires a plan, a mix and a recorder to connections. The warm-up and the measurement are a run each. */
 export function createRun({
   stages,
   options,
@@ -81,7 +81,7 @@ export function createRun({
   return { driver, recorder, dispatcher, leftOut };
 }
 
-/** Whole seconds, so that the plan and what may follow it fit into the plots. */
+/** Whole seconds, so that the plan and its last answers fit into the plots. */
 function sliceMsFor({
   stages,
   timeoutMs,

@@ -6,7 +6,7 @@ import type { ExpectedCall, Fault, FaultKind, LoadRequest } from "./request.ts";
 
 export type Verdict = {
   faults: readonly Fault[];
-  /** In the order of the calls; only where an answer was there to be read. */
+  /** In the order of the calls; absent if there was no answer. */
   results: readonly unknown[] | undefined;
 };
 

@@ -3,8 +3,8 @@ import { readOptions } from "./options.ts";
 import { runLoad } from "./run-load.ts";
 
 /**
- * A terminal's Ctrl-C comes to us twice: from the terminal, and passed on by npm. A second one is a wish of its own
- * only after this time.
+ * Ctrl-C in a terminal comes twice: from the terminal, and passed on by npm. A second signal counts as a second Ctrl-C only
+ * after this time.
  */
 const sameSignalWithinMs = 500;
 const exitUnusable = 2;
@@ -37,6 +37,6 @@ else if (read.kind === "unusable") {
     },
     ended,
   });
-  // What still holds the event loop is not worth waiting for, but a pipe has to take the whole report first.
+  // Nothing that still holds the event loop is worth a wait, but a pipe has to take the whole report first.
   process.stdout.write("", () => process.exit(exitCode));
 }

@@ -16,15 +16,15 @@ import { createReport, type Report } from "./report/report.ts";
 export type EndSignal = "SIGINT" | "SIGTERM";
 
 export type LoadOutput = {
-  /** To stdout: what was asked for. */
+  /** To stdout: the result. */
   print: (text: string) => void;
-  /** To stderr: progress, and what is said beside it. */
+  /** To stderr: progress and everything else. */
   note: (text: string) => void;
   /** stderr is a terminal, so that a line can be written over. */
   isTerminal: boolean;
 };
 
-/** After Ctrl-C, what is in flight may be answered for so long. */
+/** How long requests in flight may be answered after Ctrl-C. */
 const endWithinMs = 2_000;
 const seedRange = 0x7fff_ffff;
 

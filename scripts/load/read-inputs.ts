@@ -14,7 +14,7 @@ export type Inputs = {
   funder: SigningKey | undefined;
 };
 
-/** What is wrong with what was given, and what to do about it. */
+/** What is wrong with the input, and what to do about it. */
 export class InputError extends Error {
   constructor(message: string) {
     super(message);
@@ -26,7 +26,7 @@ const defaultMixFile = fileURLToPath(new URL("../../config/mix.yaml", import.met
 /** Visible ASCII: what can stand in a header. */
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 
-/** Reads everything that the options name, before anything is asked or sent. @throws InputError */
+/** Reads everything that the options name, before the first request. @throws InputError */
 export function readInputs(
   { key, keyFile, caFile, funderKeyFile, mixFile, jsonFile, htmlFile }: LoadOptions,
   env: Readonly<Record<string, string | undefined>>,
@@ -92,7 +92,7 @@ function readText(file: string, option: string): string {
   }
 }
 
-/** Found out before a long run, not after it. */
+/** Checked before a long run, not after it. */
 function mustBeWritable(file: string): void {
   try {
     accessSync(dirname(resolve(file)), constants.W_OK);

@@ -7,14 +7,14 @@ import { htmlReport } from "./report/html-report.ts";
 import type { Report } from "./report/report.ts";
 import { textReport } from "./report/text-report.ts";
 
-/** 0 thresholds kept, 1 one missed, 2 nothing was measured, 128 + the signal's number where one ended it early. */
+/** 0 thresholds kept, 1 one missed, 2 nothing was measured, 128 + the signal's number if a signal ended it early. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143;
 
 const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * One run from options to exit code. `ended` ends it early when it resolves: what is in flight may still be answered for a
- * moment, then the report is made of what was measured.
+ * One run from options to exit code. It ends early when `ended` resolves: requests in flight may still be answered for a
+ * moment, and then the report is made from the measurements so far.
  */
 export async function runLoad({
   options,

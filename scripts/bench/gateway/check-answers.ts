@@ -4,7 +4,7 @@ import { post } from "./post.ts";
 import type { StubChain } from "./validators/stub-chain.ts";
 import { createUnique, fill, type Workload } from "./workloads.ts";
 
-/** A contestant that does not answer as it must: its figures would mean nothing. */
+/** A contestant answers wrongly, so its figures would mean nothing. */
 export class WrongAnswerError extends Error {
   override readonly name = "WrongAnswerError";
 }
@@ -49,7 +49,7 @@ export async function checkAnswers({
   if (keepsLimits) await checkLimit(url, fail);
 }
 
-/** Twice as many calls as the limit admits, one after the other: so many, and the first ones, are answered. */
+/** Sends twice as many calls as the limit admits, one after the other. Exactly the first ones may be answered. */
 async function checkLimit(url: string, fail: (problem: string) => never): Promise<void> {
   const { value: key, limitPerMinute } = limitedKey;
   for (let call = 1; call <= 2 * limitPerMinute; call += 1) {

@@ -5,12 +5,12 @@ export type Contestant = {
   name: ContestantName;
   /** For people: what it is and how it is set up. */
   title: string;
-  /** What has to be installed beside the project; undefined: nothing. */
+  /** The program that has to be installed beside the project; undefined if there is none. */
   program?: { name: string; debianPackage: string; versionFlag: string };
   /** Whether it keeps a limit for each key. */
   keepsLimits: boolean;
   usesRedis: boolean;
-  /** Writes what it needs into `folder` and tells how it is started. */
+  /** Writes its files into `folder` and returns how to start it. */
   prepare(setup: Setup): Command;
 };
 

@@ -7,10 +7,10 @@ import type { RunningContestant } from "./start-contestant.ts";
 import { type LatencyRow, summarizeLatency, summarizeWorkload, type WorkloadRow } from "./summarize.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
-/** What a proxy still has to do for the turn before must not be counted to the next. */
+/** A pause, so that a proxy's remaining work for one turn does not count for the next. */
 const pauseMs = 100;
 
-/** Lets contestants have their turns, keeps what was measured, and sums it up in the end. */
+/** Lets contestants take turns, keeps the measurements, and sums them up in the end. */
 export function createTurns({
   rig,
   seconds,

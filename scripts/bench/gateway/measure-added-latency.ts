@@ -5,7 +5,7 @@ import type { Workload } from "./workloads.ts";
 
 /** What a proxy adds to an answer's time at half of what it can carry, once. */
 export type AddedLatency = {
-  /** That went through the proxy; as many went to the validator. */
+  /** How many went through the proxy. As many went to the validator. */
   requestsPerSecond: number;
   direct: { p50Ms: number; p99Ms: number };
   through: { p50Ms: number; p99Ms: number };

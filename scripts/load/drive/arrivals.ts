@@ -10,7 +10,7 @@ export type Arrivals = {
 };
 
 /**
- * The times at which scripts are due. They follow from the plan alone and never from answers: that makes the loop open.
+ * The times at which scripts are due. They follow from the plan alone and never from answers, so the loop is open.
  *
  * With E(t) the arrivals that are expected until t (the integral of the rate), arrival k stands where E(t) = k for
  * `constant`; for `poisson` the steps between them are exponentially distributed with mean 1 instead of 1 exactly,

@@ -7,7 +7,7 @@ import { createFifo } from "./fifo.ts";
 export type Dispatcher = {
   /** Sends a request over a free connection, or as soon as there is one; latency counts from `intendedMs`. Never rejects. */
   request(request: LoadRequest, intendedMs: number): Promise<Outcome>;
-  /** Gives up what has waited for a connection for longer than the timeout. */
+  /** Gives up requests that have waited for a connection for longer than the timeout. */
   expire(): void;
   /** Gives up all that waits, now and from now on. */
   abandonQueue(): void;

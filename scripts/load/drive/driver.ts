@@ -9,15 +9,15 @@ const wakeEveryMsMin = 0.2;
 const sweepEveryMs = 50;
 
 export type Driver = {
-  /** Starts what is due when it is due; resolves when every script has ended. */
+  /** Starts each script when it is due. Resolves when every script has ended. */
   run(): Promise<void>;
-  /** No more arrivals; what still waits to be sent is given up, what is in flight may end. */
+  /** No more arrivals. Requests that still wait are given up, requests in flight may end. */
   stop(): void;
 };
 
 /**
- * The open loop: scripts begin at their intended times whether earlier ones were answered or not. Where this process
- * itself was late, it starts everything that has become due at once, and each counts from its own intended time.
+ * The open loop: scripts begin at their intended times whether earlier ones were answered or not. If this process itself
+ * was late, it starts all scripts that are due at once, and each counts from its own intended time.
  */
 export function createDriver({
   arrivals,
@@ -35,7 +35,7 @@ export function createDriver({
   clock: Clock;
   /** One more is counted as not sent: the bound of everything that waits. */
   scriptsRunningMax: number;
-  /** Called every 50 ms for what else keeps deadlines. */
+  /** Called every 50 ms, for deadlines. */
   onSweep: () => void;
 }): Driver {
   let running = 0;

@@ -1,4 +1,4 @@
-/** A queue whose `shift` costs the same however long it is; what was taken out is let go. */
+/** A queue whose `shift` takes constant time. It keeps no reference to what was taken out. */
 export function createFifo<Item>() {
   let inward: Item[] = [];
   let outward: Item[] = [];

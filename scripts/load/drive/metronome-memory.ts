@@ -1,4 +1,4 @@
-/** What the main thread and the metronome's thread share: 4 bytes of state, 4 unused, 8 for the time to wake at. */
+/** The memory that the main thread and the metronome's thread share: 4 bytes of state, 4 unused, 8 for the time to wake. */
 export const memoryBytes = 16;
 
 export const state = { idle: 0, armed: 1, ended: 2 } as const;

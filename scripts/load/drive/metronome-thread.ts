@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createMemory, state } from "./metronome-memory.ts";
 
-/** Waits until the time that the main thread asks for, tells it, and waits for the next one. */
+/** Waits until the time that the main thread asks for, notifies it, and waits for the next time. */
 const memory = createMemory(workerData);
 
 for (;;) {

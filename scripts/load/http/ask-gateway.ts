@@ -26,7 +26,7 @@ const answerSchema = z.object({
 });
 const refusalSchema = z.object({ error: errorSchema });
 
-/** One connection for what is asked before the load and beside it. */
+/** One connection for the requests before the load and beside it. */
 export function createAskGateway(target: Target): { ask: AskGateway; close(): void } {
   const client = target.connect();
   return {

@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from "./transport.ts";
 
 /**
- * Which limit a 429 speaks of, from `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10: `q` the quota, `w` the
+ * The limit behind a 429, from `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10: `q` the quota, `w` the
  * window in seconds) and `Retry-After`.
  */
 export function describeLimit(headers: ReplyHeaders): string {

@@ -10,7 +10,7 @@ export type Target = {
 };
 
 const connectTimeoutMs = 5_000;
-/** The gateway closes idle connections after 10 s and says so nowhere: ours end before. */
+/** The gateway closes idle connections after 10 s without a word, so ours end before that. */
 const idleMsMax = 4_000;
 
 /** Where the load goes. `ca`: PEM certificates to trust beside nothing else, for https. */

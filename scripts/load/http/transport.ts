@@ -17,7 +17,7 @@ export type Transport = {
   /** Sends over a free connection; the caller has looked whether there is one. `done` is called once. */
   send(body: string, done: (reply: Reply) => void): void;
   inFlight(): number;
-  /** Ends everything; what is in flight is told that it was cut off. */
+  /** Ends everything. Requests in flight end as cut off. */
   close(): void;
 };
 
@@ -110,7 +110,7 @@ function createReplyReader(done: (reply: Reply) => void): Dispatcher.DispatchHan
   const chunks: Buffer[] = [];
   let bytes = 0;
   return {
-    // undici asks for this member, even where it has nothing to do.
+    // undici requires this member.
     onRequestStart() {},
     onResponseStart(_controller, statusCode, headersOfAnswer) {
       status = statusCode;
@@ -133,7 +133,7 @@ function createReplyReader(done: (reply: Reply) => void): Dispatcher.DispatchHan
   };
 }
 
-/** The system's own word where there is one (ECONNREFUSED, ENOTFOUND, a TLS code), else undici's. */
+/** The system's error code if there is one (ECONNREFUSED, ENOTFOUND, a TLS code), else undici's. */
 export function networkReply(error: Error): Reply & { kind: "network" } {
   const inner = error instanceof AggregateError ? error.errors[0] : (error.cause ?? error);
   const named = inner instanceof Error && "code" in inner ? inner : error;

@@ -6,7 +6,7 @@ import type { Script } from "./script.ts";
 import type { SendTransaction } from "./send-transaction.ts";
 import { findPlaceholders, type Scope } from "./template.ts";
 
-/** What a step came to: its result for `save`, or why there is none. */
+/** The outcome of a step: its result for `save`, or why there is none. */
 type Ended = { result: unknown } | "failed" | "no value";
 type Step = (scope: Scope, intendedMs: number) => Promise<Ended>;
 
@@ -111,7 +111,7 @@ function nameOf({ name, call }: MixItem): string {
   return name ?? call ?? "send";
 }
 
-/** A placeholder of the table that has no value at the start. What earlier steps save is known only later. */
+/** A placeholder of the table that has no value at the start. Values that steps save are known only later. */
 function findMissing(item: MixItem, scope: Scope): string | undefined {
   const steps = item.sequence ?? [item];
   const saved = new Set(item.sequence?.map(({ save }) => save));

@@ -22,7 +22,7 @@ const kindTests = {
 export type ResultKind = keyof typeof kindTests;
 export const resultKinds = Object.keys(kindTests);
 
-/** Reads `quantity` or `object|null`; `undefined` where a word is no kind. */
+/** Reads `quantity` or `object|null`; `undefined` if a word is not a kind. */
 export function readKinds(text: string): ResultKind[] | undefined {
   const kinds: ResultKind[] = [];
   for (const word of text.split("|")) {

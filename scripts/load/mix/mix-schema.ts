@@ -95,7 +95,7 @@ const item = z
 const senders = z
   .strictObject({
     count: z.number().int().min(1).max(sendersMax).default(16),
-    /** Any text; whoever has it has the keys. Without it and `mnemonic` and `privateKeys`, each run makes new ones. */
+    /** Any text. It gives away the keys. Without it, `mnemonic` and `privateKeys`, each run makes new keys. */
     seed: z.string().min(1).optional(),
     mnemonic: z.string().optional(),
     privateKeys: z

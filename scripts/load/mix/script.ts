@@ -1,8 +1,8 @@
-/** What begins at an arrival: one item of the mix. */
+/** One item of the mix. It begins at an arrival. */
 export type Script = {
   name: string;
   /** Calls of its first request. */
   calls: number;
-  /** Resolves when it has ended, however; it never rejects. */
+  /** Resolves when it has ended, in any way. Never rejects. */
   run(intendedMs: number): Promise<void>;
 };

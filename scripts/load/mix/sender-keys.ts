@@ -4,7 +4,7 @@ import type { SenderSettings } from "./mix-schema.ts";
 
 /**
  * The private keys of a mix's own accounts: given ones, those of a mnemonic (BIP-44, m/44'/60'/0'/0/i), those that follow
- * from a seed, or new ones. @throws Error where the mnemonic is none.
+ * from a seed, or new ones. @throws Error if the mnemonic is not valid.
  */
 export function createSenderKeys({ count, seed, mnemonic, privateKeys }: SenderSettings): SigningKey[] {
   if (privateKeys !== undefined) return privateKeys.map((key) => new SigningKey(key));

@@ -8,7 +8,7 @@ export type Senders = {
   addresses: readonly string[];
   /** A sender with no transaction on its way; `undefined` where none came free in time. */
   acquire(): Promise<Sender | undefined>;
-  /** `isSure`: the transaction was accepted, so its nonce is used up. Else the chain is asked for the next one first. */
+  /** `isSure`: the transaction was accepted, so its nonce is used. Otherwise the chain is asked for the next nonce first. */
   release(sender: Sender, options: { isSure: boolean }): void;
   /** Gives up waits that are longer than the timeout. */
   expire(): void;

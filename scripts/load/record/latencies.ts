@@ -50,7 +50,7 @@ export function createLatencies(): Latencies {
       mean: histogram.totalCount === 0 ? 0 : histogram.mean / 1000,
     }),
     curve() {
-      // A percentile with less than one value beyond it says no more than the maximum.
+      // A percentile with less than one value above it is the maximum.
       const known = curvePercentiles.filter((at) => histogram.totalCount * (1 - at / 100) >= 1);
       return [...known, 100].map((at) => ({ percentile: at, latencyMs: percentile(at) }));
     },

@@ -52,7 +52,7 @@ export type Recorded = {
 export type Recorder = ReturnType<typeof createRecorder>;
 
 const liveSliceMs = 1_000;
-/** Points of the plots; more would not be told apart. */
+/** Points of the plots. More could not be distinguished. */
 export const slicesMax = 600;
 
 /**

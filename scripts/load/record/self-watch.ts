@@ -1,4 +1,4 @@
-/** What this program itself used, to tell whether it was what limited the run. */
+/** What this program itself used, to see whether it limited the run. */
 export type SelfUse = {
   seconds: number;
   /** Seconds in which the event loop had no time left. */
@@ -10,7 +10,7 @@ export type SelfUse = {
   cpuCoresMax: number;
 };
 
-/** Above that, what is due has to wait for what is being worked on. */
+/** Above this share, due requests have to wait for the event loop. */
 export const busyShare = 0.9;
 
 export type UsageSource = {

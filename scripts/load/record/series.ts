@@ -16,7 +16,7 @@ export type Slice = {
   queued: number;
 };
 
-/** Counts by time. A slice is closed by the first event or look after its end; empty ones stand for themselves. */
+/** Counts by time. The first event or look after a slice's end closes it. Empty slices stay. */
 export function createSeries({
   sliceMs,
   slicesMax,

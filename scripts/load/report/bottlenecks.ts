@@ -2,15 +2,15 @@ import type { Recorded } from "../record/recorder.ts";
 import type { SelfUse } from "../record/self-watch.ts";
 import { milliseconds } from "./format.ts";
 
-/** More than that, and what is counted as latency is in part our own. */
+/** Above this, a part of the measured latency is our own. */
 const lateP99MsMax = 10;
 /** The share of seconds without time left that a run may have, for its first moments are always busy. */
 const busySecondsShareMax = 0.1;
 const queuedShareOfLatency = 0.1;
 
 /**
- * Whether the load tool itself limited the run, and what to do about it; a sentence or two each. Queueing for a connection
- * is told too, though it may be the gateway's doing: who reads the figures has to know of it.
+ * Says whether the load tool itself limited the run, and what to do about it, in a sentence or two each. It also mentions
+ * queueing for a connection: the gateway may cause it, but a reader of the figures has to know.
  */
 export function findBottlenecks({
   recorded: { lateMs, queuedMs, latencyMs },

@@ -130,7 +130,7 @@ function plots({ series, latencyCurve, latencyMs }: Report): string {
   ].join("\n");
 }
 
-/** Each further nine takes as much room as the one before; 100 % stands where the next would. */
+/** Each further nine takes as much room as the one before. 100 % has the place of the next one. */
 function nines(percentile: number): number {
   return -Math.log10(1 - Math.min(percentile, 99.995) / 100);
 }
@@ -175,7 +175,7 @@ function percentileCells({ p50, p90, p99, p999, max, count: recorded }: LatencyS
   return [p50, p90, p99, p999, max].map((value) => (recorded === 0 ? "–" : milliseconds(value)));
 }
 
-/** Wide tables scroll in a box of their own, so that the page never does; the box can be reached by keyboard. */
+/** Wide tables scroll in a box of their own, so that the page does not. The keyboard reaches the box. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const isEmptyHead = head.every((cell) => cell === "");
   const headRow = `<thead><tr>${head.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join("")}</tr></thead>`;

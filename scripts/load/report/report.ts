@@ -32,7 +32,7 @@ export type Report = {
   /** The signal that ended it early. */
   endedBy: "SIGINT" | "SIGTERM" | null;
   settings: RunSettings;
-  /** What did not go as a reader would take for granted; each a sentence. */
+  /** What a reader would not expect, a sentence each. */
   notes: string[];
   rates: { wantedPerSecond: number; arrivalsPerSecond: number; callsPerSecond: number };
   arrivals: { planned: number; begun: number };
@@ -52,7 +52,7 @@ export type Report = {
   passed: boolean;
 };
 
-/** Puts together what was recorded, what it was measured with, and what is to be held against it. */
+/** Puts the report together: what was recorded, how it was measured, and what limits its value. */
 export function createReport({
   startedAt,
   durationMs,
@@ -72,7 +72,7 @@ export function createReport({
   self: SelfUse;
   leftOut: readonly { item: string; placeholder: string }[];
   limits: ThresholdLimits;
-  /** Takes the key out of texts that came from the other side. */
+  /** Removes the key from texts of the other side. */
   redact: (text: string) => string;
 }): Report {
   const plannedMs = planMs(settings.stages);

@@ -54,7 +54,7 @@ function cells({ p50, p90, p99, p999, max, count: recorded }: LatencySummary): s
 }
 
 function charts({ series }: Report): string[] {
-  // The last slice is as a rule a short one: as a rate it would look like a drop.
+  // The last slice is usually short. As a rate it would look like a drop.
   const whole = series.length > 1 ? series.slice(0, -1) : series;
   const rates = whole.map(({ calls, fromMs, toMs }) => (calls * 1000) / (toMs - fromMs));
   return [

@@ -40,7 +40,7 @@ export function judgeThresholds(limits: ThresholdLimits, recorded: Recorded): Th
   return thresholds;
 }
 
-/** Failed calls, those not sent and transactions not mined among them, of all that were due and not cut off. */
+/** Failed calls (with those not sent and transactions not mined) of all that were due and not cut off. */
 export function errorRate({ calls, failed }: Pick<Recorded, "calls" | "failed">): number {
   return calls === 0 ? 0 : Math.min(1, failed / calls);
 }
