@@ -19,8 +19,10 @@ export async function readBurns(db: Queryable): Promise<BurnsRecord> {
         sum(treasury)::text as treasury from chain.burn_total group by source`,
     }),
     db.query({
+      // In the very order of burn_by_source: of a source that burned nothing the planner would read all others' burns.
       name: "burn-lasts",
-      text: `select source, (select max(block) from chain.burn where burn.source = known.source) as block
+      text: `select source, (select block from chain.burn where burn.source between known.source and known.source
+          order by burn.source, block desc, log_index desc limit 1) as block
         from unnest($1::text[]) as known (source)`,
       values: [burnSources],
     }),
@@ -81,9 +83,10 @@ export function listBurnEvents(db: Queryable, query: PageQuery) {
       name: "burn-events",
       text: `select e.block, e.log_index, e.source, e.order_id, e.payer, e.amount::text, e.burned::text, e.treasury::text,
           x.hash, b.time
-        from chain.burn e join chain.block b on b.number = e.block
-          join chain.tx x on x.block = e.block and x.index = e.tx_index
-        where (e.block, e.log_index) < ($1, $2) order by e.block desc, e.log_index desc limit $3`,
+        from (select * from chain.burn where (block, log_index) < ($1, $2)
+            order by block desc, log_index desc limit $3) e
+          join chain.block b on b.number = e.block join chain.tx x on x.block = e.block and x.index = e.tx_index
+        order by e.block desc, e.log_index desc`,
       values: [before.block, before.index, count],
     }),
     toRecord: (row) => ({

@@ -9,10 +9,15 @@ import type { Direction } from "./transaction-lists.ts";
 
 const columns = `f.block, f.log_index, f.item, f.token, f.sender, f.recipient, f.value::text, f.token_id::text,
   b.time, x.hash, k.kind, k.name, k.symbol, k.decimals`;
-const joins = `join chain.block b on b.number = f.block join chain.tx x on x.block = f.block and x.index = f.tx_index
-  left join chain.token k on k.address = f.token`;
 const below = "(f.block, f.log_index, f.item) < ($2, $3, $4)";
 const newestFirst = "order by f.block desc, f.log_index desc, f.item desc";
+
+/** A page's rows are found first and joined then: else the planner may join whole tables in their order. */
+const withFacts = (rows: string) => `select ${columns} from (${rows}) f
+  join chain.block b on b.number = f.block join chain.tx x on x.block = f.block and x.index = f.tx_index
+  left join chain.token k on k.address = f.token ${newestFirst}`;
+const side = (condition: string) =>
+  `(select * from chain.transfer f where ${condition} and ${below} ${newestFirst} limit $5)`;
 
 /** Transfers of tokens from or to an account, newest first. */
 export function listAccountTransfers(
@@ -20,8 +25,6 @@ export function listAccountTransfers(
   account: string,
   { direction, ...query }: { direction: Direction } & PageQuery,
 ) {
-  const side = (condition: string) =>
-    `(select ${columns} from chain.transfer f ${joins} where ${condition} and ${below} ${newestFirst} limit $5)`;
   const sides = {
     out: [side("f.sender = $1")],
     in: [side("f.recipient = $1")],
@@ -29,7 +32,7 @@ export function listAccountTransfers(
   }[direction];
   return readTransfers(db, query, ({ before, count }) => ({
     name: `account-transfers-${direction}`,
-    text: `select * from (${sides.join(" union all ")}) f order by block desc, log_index desc, item desc limit $5`,
+    text: withFacts(`select * from (${sides.join(" union all ")}) f ${newestFirst} limit $5`),
     values: [bytesOf(account), before.block, before.index, before.item, count],
   }));
 }
@@ -38,7 +41,7 @@ export function listAccountTransfers(
 export function listTokenTransfers(db: Queryable, token: string, query: PageQuery) {
   return readTransfers(db, query, ({ before, count }) => ({
     name: "token-transfers",
-    text: `select ${columns} from chain.transfer f ${joins} where f.token = $1 and ${below} ${newestFirst} limit $5`,
+    text: withFacts(side("f.token = $1")),
     values: [bytesOf(token), before.block, before.index, before.item, count],
   }));
 }
