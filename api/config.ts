@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { getAddress, isAddress } from "ethers";
 import { z } from "zod";
-import { readConfig } from "../lib/config/read-config.ts";
+import { ConfigError, readConfig } from "../lib/config/read-config.ts";
 import {
   bounded,
   commaList,
@@ -37,21 +37,24 @@ export function readApiConfig({
   return {
     ...config,
     contractsFolder: config.contractsFolder === "" ? "" : resolve(dirname(file), config.contractsFolder),
-    postgres: {
-      ...config.postgres,
-      url: withPassword(config.postgres, (name) => readFileSync(resolve(dirname(file), name), "utf8").trim()),
-    },
+    postgres: { ...config.postgres, url: withPassword(config.postgres, file) },
   };
 }
 
 /** A password in a file of its own goes into the URL, so that the URL can stand where everybody reads it. */
 function withPassword(
   { url: text, passwordFile }: { url: string; passwordFile: string },
-  read: (file: string) => string,
+  configFile: string,
 ): string {
   if (passwordFile === "") return text;
   const parsed = new URL(text);
-  parsed.password = encodeURIComponent(read(passwordFile));
+  try {
+    const password = readFileSync(resolve(dirname(configFile), passwordFile), "utf8").trim();
+    parsed.password = encodeURIComponent(password);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : cause;
+    throw new ConfigError([`${configFile}: postgres.passwordFile: ${passwordFile} cannot be read (${code})`]);
+  }
   return parsed.href;
 }
 

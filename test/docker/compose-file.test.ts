@@ -217,6 +217,12 @@ t.test("docker compose config, for every profile", async (t) => {
     });
   });
 
+  await t.test("the api adopts a chain where its option is given, and otherwise does not", async (t) => {
+    const adopting = await read("", { API_OPTIONS: "--adopt-chain" });
+    t.same(adopting.services["api"]?.["command"], ["api/main.ts", "--adopt-chain"]);
+    t.same(services["api"]?.["command"], ["api/main.ts"]);
+  });
+
   await t.test("the api reads the key that was made for it, and cannot write it", async (t) => {
     const keys = (name: string) => services[name]?.volumes.find(({ target }) => target === "/keys");
     t.match(keys("api"), { type: "volume", source: "service-keys", read_only: true });

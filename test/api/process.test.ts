@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
+import { createDatabase } from "../helpers/postgres.ts";
+import { waitFor } from "../helpers/wait-for.ts";
+import { startServices } from "./support/start-world.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** `node api/main.ts` with these arguments, killed when the test ends. */
+function runApiProcess(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "api/main.ts", ...args], {
+    cwd: root,
+    // Nothing of the environment that a configuration reads, but what the test gives.
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, "close").then(([code]) => ({ code, output }));
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { output: () => output, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
+}
+
+/** The port and the ops port of one that is up. */
+async function portsOf(api: ReturnType<typeof runApiProcess>): Promise<{ port: number; opsPort: number }> {
+  await waitFor("the API is up", () => api.output().includes('"api is up"'), { withinMs: 60_000 });
+  const line = api
+    .output()
+    .split("\n")
+    .find((text) => text.includes('"api is up"'));
+  return JSON.parse(line ?? "{}");
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const connection = await connectPostgres({ url, name: "test", logger: pino({ level: "silent" }) });
+  await connection.query(text);
+  await connection.end();
+}
+
+const { anvil, redisUrl, upstream, postgresUrl } = await startServices(t);
+const environment = {
+  API_PORT: "0",
+  API_OPS_PORT: "0",
+  REDIS_URL: redisUrl,
+  API_UPSTREAM: upstream,
+  POSTGRES_URL: postgresUrl,
+};
+const production = {
+  ...environment,
+  TOLLGATE_PROFILE: "production",
+  API_ORIGINS: "https://explorer.example,https://www.example",
+};
+
+t.test("--check tells what is in order, and what cannot be used, with exit code 2", async (t) => {
+  const checked = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
+    runApiProcess(t, ["--check", ...args], env).ended;
+  const [shipped, withoutOrigins, withoutFile] = await Promise.all([
+    checked([]),
+    checked(["--profile", "production"]),
+    checked([], { POSTGRES_PASSWORD_FILE: "/none/password" }),
+  ]);
+  t.match(shipped, {
+    code: 0,
+    output: "config/api.yaml is in order: development profile, port 4000, ops port 5000, 0 contract(s)",
+  });
+  t.match(withoutOrigins, { code: 2, output: /api\.yaml:\d+: origins: the two origins .* were expected/ });
+  t.match(withoutFile, {
+    code: 2,
+    output: /postgres\.passwordFile: \/none\/password cannot be read \(ENOENT\)/,
+  });
+});
+
+t.test("it takes its password from a file, keeps it and its key to itself, and ends in order", async (t) => {
+  const url = new URL(postgresUrl);
+  const password = decodeURIComponent(url.password);
+  const passwordFile = join(t.testdir({ password: `${password}\n`, key: "tg_dev_of_a_file\n" }), "password");
+  url.password = "";
+  const api = runApiProcess(t, ["--profile", "development"], {
+    ...environment,
+    POSTGRES_URL: url.href,
+    POSTGRES_PASSWORD_FILE: passwordFile,
+    API_UPSTREAM_KEY_FILE: passwordFile.replace(/password$/, "key"),
+  });
+  const { port } = await portsOf(api);
+  await waitFor("it is well", async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/health`);
+    return (await response.text()).includes('"status":"ok","checks"');
+  });
+  api.kill("SIGTERM");
+  const { code, output } = await api.ended;
+  t.equal(code, 0);
+  t.match(output, /"msg":"stopped"/);
+  t.notMatch(output, "tg_dev_of_a_file");
+  t.notMatch(output, password);
+});
+
+t.test("a schema whose migration was altered ends it with the migration's name", async (t) => {
+  const url = await createDatabase(t);
+  await query(url, "update schema_migration set sha256 = 'another' where number = 1");
+  const { code, output } = await runApiProcess(t, [], { ...environment, POSTGRES_URL: url }).ended;
+  t.equal(code, 1);
+  t.match(output, /migration 0001-chain is not what was carried out as 0001-chain: restore the file/);
+});
+
+t.test("it waits for a PostgreSQL that is away, says so, and ends at SIGTERM all the same", async (t) => {
+  const away = { ...environment, POSTGRES_URL: "postgres://tollgate:hidden@127.0.0.1:1/tollgate" };
+  const api = runApiProcess(t, [], away);
+  await waitFor("it says so", () => api.output().includes("waiting for PostgreSQL"));
+  api.kill("SIGTERM");
+  const { code, output } = await api.ended;
+  t.equal(code, 0);
+  t.notMatch(output, "hidden");
+});
+
+t.test("in production another chain is refused, until one start with --adopt-chain", async (t) => {
+  const url = await createDatabase(t);
+  const other = "decode(repeat('ab', 32), 'hex')";
+  await query(
+    url,
+    `insert into chain.follower (epoch, genesis_hash, next, last_hash) values (1, ${other}, 7, ${other})`,
+  );
+  const env = { ...production, POSTGRES_URL: url };
+  const refusing = runApiProcess(t, [], env);
+  const { port, opsPort } = await portsOf(refusing);
+  const ready = () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then((response) => response.text());
+  t.match(
+    await waitFor("it says why", async () => {
+      const text = await ready();
+      return text.includes("genesis") && text;
+    }),
+    /"degraded": true[\s\S]*the chain's genesis block is 0x[0-9a-f]{64}, that of the index 0xabab/,
+  );
+  t.match(await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text(), /^api_index_refused 1$/m);
+  const block = await fetch(`http://127.0.0.1:${port}/api/v1/blocks/0`);
+  t.equal(block.status, 200, "single records go on");
+  refusing.kill("SIGTERM");
+  t.equal((await refusing.ended).code, 0);
+
+  await anvil.rpc("evm_mine");
+  const adopting = runApiProcess(t, ["--adopt-chain"], env);
+  const { port: next } = await portsOf(adopting);
+  await waitFor("the index begins anew", async () => {
+    const response = await fetch(`http://127.0.0.1:${next}/api/v1/blocks?limit=1`);
+    return (await response.text()).includes('"number":1');
+  });
+  t.match(adopting.output(), /the index was emptied for another chain/);
+});
