@@ -16,7 +16,7 @@ export type Values = Readonly<Record<string, string | boolean | (string | boolea
 /** What the command line and the help need to know of a command; `name` is one word or two. */
 export type CommandDescription = {
   name: string;
-  /** Words behind the name; one in brackets, `[N]`, may be left out. */
+  /** Words behind the name, as in `SingleProgram`. */
   positionals: readonly string[];
   summary: string;
   /** More lines for its `--help`. */
@@ -39,7 +39,7 @@ export type Program<Command extends CommandDescription> = {
 export type SingleProgram = {
   /** What one types before the options: `npm run gateway --`. */
   invocation: string;
-  /** Words that are no options; one in brackets, `[N]`, may be left out. */
+  /** Words that are not options. One in brackets, `[N]`, may be left out; a last `PATH…` or `[PATH…]` takes all that follow. */
   positionals?: readonly string[];
   summary: string;
   options: OptionTable;

@@ -104,7 +104,12 @@ function missingOption(options: OptionTable, values: ReturnType<typeof parse>["v
 function wrongWords(expected: readonly string[], words: readonly string[]): string | undefined {
   const missing = expected.slice(words.length).filter((word) => !word.startsWith("["));
   if (missing.length > 0) return `${missing.join(" and ")} is missing.`;
-  return words.length > expected.length
+  return words.length > expected.length && !isVariadic(expected.at(-1))
     ? `"${words[expected.length]}" is one word too many (words with spaces need quotes).`
     : undefined;
+}
+
+/** `PATH…` and `[PATH…]` stand for any number of words. */
+function isVariadic(word = ""): boolean {
+  return word.endsWith("…") || word.endsWith("…]");
 }

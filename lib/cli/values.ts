@@ -36,3 +36,11 @@ export function namesOutOf<Name extends string>(known: readonly Name[]): (text: 
     return { wrong: `names out of ${known.join(", ")} were expected, not "${unknown}"` };
   };
 }
+
+/** One name out of those that are known. */
+export function nameOutOf<Name extends string>(known: readonly Name[]): (text: string) => Read<Name> {
+  return (text) => {
+    const value = known.find((name) => name === text);
+    return value === undefined ? { expected: `one of ${known.join(", ")}` } : { value };
+  };
+}

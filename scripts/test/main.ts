@@ -1,24 +1,10 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { affectedTests, isQuick } from "./choose-tests.ts";
+import { readOptions, type TestOptions } from "./options.ts";
 import { changedFiles, readRepository } from "./repository.ts";
 import { type FileCost, type FileOutcome, runFiles } from "./run-files.ts";
-
-const usage = `Usage: npm test
-       npm run test:quick
-       npm run test:affected [-- --base BRANCH]
-       npm run test:files -- PATH...
-
-npm test runs the types, the linter and all tests, test:quick those that start no program (no Redis, anvil, browser,
-docker), test:affected those that the changes since BRANCH (main) can have broken, test:files those of files and folders.
-Where CI is set, up to three files that failed run once more, alone; what then passes is told as flaky.
-
-  --list     print the test files and run nothing
-  --jobs N   as many files at a time as keep N processors busy, instead of those that there are
-  --record   keep what each file took (test/seconds.json): the longest begin first, with others while they wait
-`;
 
 type Choice = { tests: readonly string[]; leftOut: string };
 
@@ -26,23 +12,18 @@ const secondsFile = fileURLToPath(new URL("../../test/seconds.json", import.meta
 /** Shorter ones need no place in the order. */
 const recordedSecondsMin = 3;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    base: { type: "string", default: "main" },
-    list: { type: "boolean", default: false },
-    jobs: { type: "string" },
-    record: { type: "boolean", default: false },
-    help: { type: "boolean", short: "h", default: false },
-  },
-});
-const [mode = "all", ...paths] = positionals;
-if (values.help) console.log(usage);
-else process.exitCode = await main();
+const read = readOptions(process.argv.slice(2));
+if (read.kind === "run") process.exitCode = await main(read.options);
+else if (read.kind === "help") process.stdout.write(read.text);
+else {
+  process.stderr.write(read.text);
+  process.exitCode = 2;
+}
 
-async function main(): Promise<number> {
-  const { tests, leftOut } = choose();
-  if (values.list) {
+async function main(options: TestOptions): Promise<number> {
+  const { mode, list, jobs } = options;
+  const { tests, leftOut } = choose(options);
+  if (list) {
     for (const test of tests) console.log(test);
     console.log(leftOut);
     return 0;
@@ -56,9 +37,9 @@ async function main(): Promise<number> {
       : await runFiles({
           files: tests,
           costOf: (file) => costs[file],
-          ...(values.jobs === undefined ? {} : { jobs: Number(values.jobs) }),
+          ...(jobs === undefined ? {} : { jobs }),
         });
-  if (values.record) record(outcomes);
+  if (options.record) record(outcomes);
   const failed = outcomes.filter(({ ok }) => !ok).map(({ file }) => file);
   for (const { file, flaky } of outcomes)
     if (flaky) console.log(`flaky: ${file} failed once, and passed alone`);
@@ -68,8 +49,8 @@ async function main(): Promise<number> {
   return failed.length === 0 && (await checked) ? 0 : 1;
 }
 
-function choose(): Choice {
-  const changed = mode === "affected" ? changedFiles(values.base) : [];
+function choose({ mode, base, paths }: TestOptions): Choice {
+  const changed = mode === "affected" ? changedFiles(base) : [];
   const { graph, tests } = readRepository(changed);
   const left = (chosen: readonly string[], why: string) =>
     `left out: ${tests.length - chosen.length} of ${tests.length} test files${why} (npm test runs all)`;

@@ -44,6 +44,22 @@ t.test("help tells all options, also beside what is wrong", async (t) => {
   }
 });
 
+t.test("a last word with an ellipsis takes all that follow", async (t) => {
+  const read = (positionals: readonly string[], args: readonly string[]) =>
+    readProgram({ ...program, positionals, options: {} }, args, (given) => given.positionals);
+  t.same(read(["MODE", "[PATH…]"], ["files"]), { kind: "run", options: ["files"] });
+  t.same(read(["MODE", "[PATH…]"], ["files", "a", "b", "c"]), {
+    kind: "run",
+    options: ["files", "a", "b", "c"],
+  });
+  t.same(read(["PATH…"], ["a", "b"]), { kind: "run", options: ["a", "b"] });
+  const missing = read(["MODE", "PATH…"], ["files"]);
+  t.match(
+    "text" in missing ? missing.text : "",
+    /^PATH… is missing\.\n\nUsage: npm run try -- MODE PATH… \[OPTIONS\]\n/,
+  );
+});
+
 t.test("what is wrong is told before the usage", async (t) => {
   const file = ["--file", "a"];
   for (const [args, problem] of [
