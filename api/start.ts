@@ -78,9 +78,10 @@ export async function start(
       status: () => ({ process: "api", state: progress.state, profile: config.profile, ...parts.status() }),
     });
     closers.push(() => ops.stop());
+    parts.watchChain();
     await waitForPostgres({ url: config.postgres.url, name: "api", logger });
     await migrate({ url: config.postgres.url, folder: migrationsFolder, logger });
-    parts.begin();
+    parts.follow();
     const server = await listenOn(parts.app, config);
     closers.push(() => server.stop());
     progress.state = "serving";
@@ -225,10 +226,9 @@ async function createParts({
 
   return {
     app,
-    begin(): void {
-      heads.start();
-      follower.start();
-    },
+    /** Before PostgreSQL answers: what is away is told of one by one. */
+    watchChain: () => heads.start(),
+    follow: () => follower.start(),
     endStreams: () => feed.stop(),
     problems: () => [
       ...(isAway.chain() ? ["the chain does not answer"] : []),

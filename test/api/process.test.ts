@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
+import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { startServices } from "./support/start-world.ts";
@@ -115,9 +116,17 @@ t.test("a schema whose migration was altered ends it with the migration's name",
 });
 
 t.test("it waits for a PostgreSQL that is away, says so, and ends at SIGTERM all the same", async (t) => {
-  const away = { ...environment, POSTGRES_URL: "postgres://tollgate:hidden@127.0.0.1:1/tollgate" };
-  const api = runApiProcess(t, [], away);
+  const opsPort = await reservePort();
+  const away = "postgres://tollgate:hidden@127.0.0.1:1/tollgate";
+  const api = runApiProcess(t, [], { ...environment, API_OPS_PORT: `${opsPort}`, POSTGRES_URL: away });
   await waitFor("it says so", () => api.output().includes("waiting for PostgreSQL"));
+  await waitFor("it tells that this alone is away", async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+    return ['"postgres"} 1', '"chain"} 0', '"redis"} 0'].every((told) =>
+      metrics.includes(`tollgate_api_dependency_away{dependency=${told}`),
+    );
+  });
+  t.equal((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status, 503);
   api.kill("SIGTERM");
   const { code, output } = await api.ended;
   t.equal(code, 0);
