@@ -5,6 +5,8 @@ import type { Route, RouteDescription } from "./route.ts";
 /** What every route can refuse. */
 const everyProblem: readonly ErrorCondition[] = [
   "invalid_params",
+  "not_acceptable",
+  "uri_too_long",
   "rate_limited",
   "internal_error",
   "upstream_unavailable",
@@ -30,7 +32,9 @@ export function openApiOf({
     override: ({ jsonSchema }) => plain(jsonSchema),
   });
   const schemas = Object.fromEntries(
-    Object.entries(components.schemas).map(([name, schema]) => [name, withoutHeader(schema)]),
+    Object.entries(components.schemas).flatMap(([name, schema]) =>
+      name === sharedByZod ? [] : [[name, withoutRecursion(withoutHeader(schema))]],
+    ),
   );
   return {
     openapi: "3.1.0",
@@ -127,7 +131,7 @@ function parametersOf(shape: z.ZodObject, place: "path" | "query"): object[] {
       required: place === "path" || !schema.safeParse(undefined).success,
       description: description ?? name,
       schema: schemaOf(schema, "input"),
-      ...(example === undefined ? {} : { example: String(example) }),
+      ...(example === undefined ? {} : { example }),
     };
   });
 }
@@ -169,11 +173,21 @@ function collect(
     collect(schema.unwrap(), registry, seen);
 }
 
-/** zod's own patterns for times are 300 characters long, and its integers are bounded by 2^53 both ways. */
+/** A text that has to be a number is told as one. zod's own patterns for times are 300 characters long, and its integers are bounded by 2^53 both ways. */
 function plain(schema: JsonSchema): void {
   if (schema["format"] === "date-time" || schema["format"] === "date") delete schema["pattern"];
+  if (schema["type"] === "integer") delete schema["pattern"];
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
+}
+
+/** Where zod puts what refers to itself. Of our records that is any JSON alone, which is no restriction. */
+const sharedByZod = "__shared";
+
+function withoutRecursion(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === "$ref" && String(value).includes(sharedByZod) ? undefined : value,
+  );
 }
 
 function withoutHeader(schema: object): JsonSchema {

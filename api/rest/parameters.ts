@@ -12,7 +12,10 @@ const numberText = (what: string) =>
 /** A block's number in decimal. */
 export const blockNumber = numberText("A block number in decimal")
   .transform(Number)
-  .meta({ description: "A block's number, in decimal", examples: [1] });
+  .meta({
+    ...{ description: "A block's number, in decimal", examples: [1] },
+    ...{ type: "integer", minimum: 0, maximum: 999_999_999_999_999 },
+  });
 
 const hashExpected = "0x and 64 hexadecimal digits were expected";
 export const transactionHash = z
@@ -47,7 +50,10 @@ export const limit = z
   .transform(Number)
   .optional()
   .transform((value) => value ?? pageLimitDefault)
-  .meta({ description: "Rows of a page", examples: [20] });
+  .meta({
+    ...{ description: "Rows of a page", examples: [pageLimitDefault] },
+    ...{ type: "integer", minimum: 1, maximum: pageLimitMax, default: pageLimitDefault },
+  });
 
 const cursorExpected = "A cursor of this list was expected";
 /** Opaque: base64url of where the page before ended. What it says is checked when it is read. */

@@ -32,7 +32,10 @@ const blocks = (max: number) =>
       .refine((value) => value <= max, `A number from 1 to ${max} was expected`)
       .optional()
       .transform((value) => value ?? 100)
-      .meta({ description: "How many of the newest blocks", examples: [100] }),
+      .meta({
+        ...{ description: "How many of the newest blocks", examples: [100] },
+        ...{ type: "integer", minimum: 1, maximum: max, default: 100 },
+      }),
   });
 
 export const blockRoutes = [

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { z } from "zod";
+import { openApiOf } from "../../../api/rest/openapi.ts";
+import { createRoutes } from "../../../api/rest/routes.ts";
+import { findProgram } from "../../../scripts/processes/find-program.ts";
+import { startWorld } from "../support/start-world.ts";
+
+const routes = createRoutes({ version: "0", publicUrl: "http://127.0.0.1:4000", graphqlSchema: () => "" });
+const document = openApiOf({ routes, version: "0", servers: ["http://127.0.0.1:4000"] });
+const snapshot = new URL("openapi.json", import.meta.url);
+
+t.test("the published description changes on purpose only", async (t) => {
+  const printed = `${JSON.stringify(document, null, 2)}\n`;
+  if (process.env["UPDATE_SNAPSHOTS"] === "1") writeFileSync(snapshot, printed);
+  t.same(
+    JSON.parse(printed),
+    JSON.parse(readFileSync(snapshot, "utf8")),
+    "UPDATE_SNAPSHOTS=1 writes it anew",
+  );
+});
+
+t.test("each name stands for something, and each example is a good value", async (t) => {
+  const text = JSON.stringify(document);
+  const parsed = z
+    .object({ components: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    .parse(JSON.parse(text));
+  for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g))
+    t.ok(parsed.components[kind]?.[name], `${kind} ${name}`);
+  t.notMatch(text, /__shared|\$schema|~standard/);
+  const ids = routes.map(({ operationId }) => operationId);
+  t.equal(new Set(ids).size, ids.length);
+  for (const { params, query, operationId } of routes) {
+    for (const [name, schema] of Object.entries({ ...params.shape, ...query.shape })) {
+      const { examples = [], description } = z.globalRegistry.get(schema) ?? {};
+      t.ok(description ?? name === "name", `${operationId} ${name} is described`);
+      for (const example of [examples].flat())
+        t.ok(z.safeParse(schema, String(example)).success, `${operationId} ${name}: ${example}`);
+    }
+  }
+});
+
+/** What `.ci/run` installs; elsewhere it may be missing, and the test skips. */
+async function findTool(program: string): Promise<{ path: string; skip: string | false }> {
+  const path = await findProgram({ names: [program], path: process.env["PATH"] });
+  if (path !== undefined) return { path, skip: false };
+  if (process.env["CI"]) throw new Error(`${program} is not installed, which .ci/run does`);
+  return { path: program, skip: `${program} is not installed: .ci/run says how` };
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ code: number | null; out: string }> {
+  const child = spawn(program, args, {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      NODE_OPTIONS: "",
+      REDOCLY_TELEMETRY: "off",
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+    },
+  });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (out += String(data)));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, out };
+}
+
+t.test(
+  "tools of others find nothing wrong with the description, nor with what is served",
+  { timeout: 300_000 },
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "tollgate-openapi-"));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, "openapi.json"), JSON.stringify(document));
+    await writeFile(join(folder, ".spectral.yaml"), 'extends: ["spectral:oas"]\n');
+
+    const spectral = await findTool("spectral");
+    await t.test("spectral", { skip: spectral.skip }, async (t) => {
+      const { code, out } = await run(
+        spectral.path,
+        ["lint", "--fail-severity=warn", "openapi.json"],
+        folder,
+      );
+      t.equal(code, 0, out);
+    });
+    const redocly = await findTool("redocly");
+    await t.test("redocly", { skip: redocly.skip }, async (t) => {
+      const { code, out } = await run(redocly.path, ["lint", "openapi.json"], folder);
+      t.equal(code, 0, out);
+    });
+    const schemathesis = await findTool("schemathesis");
+    await t.test("schemathesis", { skip: schemathesis.skip }, async (t) => {
+      const { api } = await startWorld(t);
+      const { code, out } = await run(
+        schemathesis.path,
+        [
+          ...["--no-color", "run", `${api.url}/api/v1/openapi.json`, "--workers", "1", "--max-examples", "5"],
+          // A cursor that nobody gave out and a wrong checksum are refused, which no schema can say; test/api/rest/refusals
+          // holds what is taken.
+          ...["--exclude-checks", "positive_data_acceptance", "--phases", "examples,coverage,fuzzing"],
+          ...["--generation-database", "none"],
+        ],
+        folder,
+      );
+      t.equal(code, 0, out.slice(-8000));
+      t.notMatch(out, /unresolvable/i);
+      t.match(out, /Seed: \d+/, "its seed repeats a run: --seed");
+    });
+  },
+);
