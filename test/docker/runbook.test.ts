@@ -122,6 +122,7 @@ const expected: Readonly<Record<string, readonly RegExp[]>> = {
   "Two down": [/The chain goes on: block \d+/],
   "A wiped disk": [/it runs again and fetches \d+ blocks/],
   "Lost API keys": [/keys/],
+  PostgreSQL: [/index +(empty|complete up to block \d+)/],
   "From development to production": [/wallet +0x[0-9a-fA-F]{40}/],
 };
 
