@@ -94,7 +94,7 @@ const configSchema = z
     upstreamTimeoutMs: bounded(60_000).default(10_000),
     headPollMs: bounded(60_000).default(2000),
     /** Each validator's own RPC, of which the seals of a block are asked; none: the gateway's answer has to do. */
-    sealSources: z.array(httpUrl).max(64).default([]),
+    sealSources: commaList(httpUrl, 64).default([]),
     trustedProxies: z.array(addressRange).max(256).default([]),
     origins: commaList(origin, 2).default([]),
     publicUrl: httpUrl.default("http://127.0.0.1:4000"),

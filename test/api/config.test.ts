@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { pointsOf, readApiConfig } from "../../api/config.ts";
+
+const shipped = fileURLToPath(new URL("../../config/api.yaml", import.meta.url));
+
+t.test(
+  "the shipped file is the development profile's, and the environment changes what differs",
+  async (t) => {
+    t.match(readApiConfig({ file: shipped, env: {} }), {
+      profile: "development",
+      host: "127.0.0.1",
+      port: 4000,
+      ops: { host: "127.0.0.1", port: 5000, hosts: [] },
+      origins: [],
+      sealSources: [],
+      contractsFolder: fileURLToPath(new URL("../../config/contracts", import.meta.url)),
+    });
+    const env = {
+      TOLLGATE_PROFILE: "production",
+      API_ORIGINS: "https://explorer.example, https://www.example",
+      API_SEAL_SOURCES: "http://10.0.0.1:8545,http://10.0.0.2:8545",
+      API_UPSTREAM: "http://gateway:8540",
+    };
+    const config = readApiConfig({ file: shipped, env });
+    t.match(config, {
+      profile: "production",
+      origins: ["https://explorer.example", "https://www.example"],
+      sealSources: ["http://10.0.0.1:8545", "http://10.0.0.2:8545"],
+      upstream: "http://gateway:8540",
+    });
+    t.equal(pointsOf(config), 200);
+    t.equal(pointsOf(readApiConfig({ file: shipped, env: {} })), 100);
+  },
+);
+
+t.test("a password of a file goes into the URL, whatever it is made of", async (t) => {
+  const folder = t.testdir({
+    "api.yaml": "postgres: { passwordFile: password }\n",
+    password: "p@s/s:%41 \n",
+  });
+  const { postgres } = readApiConfig({ file: join(folder, "api.yaml"), env: {} });
+  t.equal(decodeURIComponent(new URL(postgres.url).password), "p@s/s:%41");
+  t.equal(new URL(postgres.url).host, "127.0.0.1:5432");
+});
+
+t.test("what cannot be used is named by file, line and key", async (t) => {
+  const cases = {
+    "sealSources: ftp://x": /api\.yaml:1: sealSources/,
+    "origins: https://a.example/path": /api\.yaml:1: origins/,
+    "names: { '0x12': a }": /api\.yaml:1: names/,
+    "profile: production\norigins: https://a.example": /api\.yaml:2: origins: the two origins/,
+    "postgres: { url: mysql://x }": /api\.yaml:1: postgres\.url/,
+    "prot: 1": /api\.yaml:1: prot: this key is unknown/,
+  };
+  for (const [text, message] of Object.entries(cases)) {
+    const file = join(t.testdir({ "api.yaml": text }), "api.yaml");
+    t.throws(() => readApiConfig({ file, env: {} }), { message }, text);
+  }
+});
