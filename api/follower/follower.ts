@@ -181,7 +181,11 @@ export function createFollower({
       unsubscribe();
       stopping.abort();
       // A chain that does not answer is not waited for: without a pool nothing is written any more.
-      await Promise.race([working, sleep(stopWithinMs)]);
+      const ended = new AbortController();
+      const late = sleep(stopWithinMs, undefined, { signal: ended.signal }).catch(() => {});
+      await Promise.race([working, late]);
+      // The timer alone would keep the process for all of its time.
+      ended.abort();
       await session?.stop();
       await pool.end();
     },

@@ -123,3 +123,13 @@ test("each new block is told of once, by each process that asks", async (t) => {
   ]);
   t.equal(followers.filter((follower) => follower.standing().isLeader).length, 1);
 });
+
+test("a follower that has stopped leaves no timer that its process would wait for", async (t) => {
+  const [anvil, postgresUrl] = await Promise.all([startAnvil(t), createDatabase(t)]);
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });
+  await follower.indexed(0);
+  await follower.stop();
+  t.equal(timers(), before);
+});
