@@ -4,12 +4,9 @@ import { fileURLToPath } from "node:url";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { startInternalRpc } from "../../gateway/wallet-proxy/start-internal-rpc.ts";
 import { startWalletProxy } from "../../gateway/wallet-proxy/start-wallet-proxy.ts";
-import { readNetworkConfig } from "../../genesis/config.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
-import { findBesu } from "../network/native/find-besu.ts";
 import { reachableUrl } from "../processes/reachable-url.ts";
 import { apiService } from "./api-service.ts";
-import { besuService } from "./besu-service.ts";
 import { chainService } from "./chain-service.ts";
 import { faucetService } from "./faucet-service.ts";
 import { type DevOptions, readOptions } from "./options.ts";
@@ -41,7 +38,7 @@ async function start(options: DevOptions): Promise<void> {
   const { besu, reset, configFile, chainPort, walletPort } = options;
   const config = readUsableConfig(configFile);
   const chain = besu
-    ? await besuChain({ file: options.networkFile, chainId: config.chainId })
+    ? await usableBesu({ file: options.networkFile, chainId: config.chainId })
     : chainService();
   const faucet = usableFaucet(options);
   const api = usableApi({ options, config });
@@ -119,17 +116,11 @@ function given(name: string): string | undefined {
   return process.env[name] === "" ? undefined : process.env[name];
 }
 
-/** Validators of Besu, on the chain that the gateway is configured for. */
-async function besuChain({ file, chainId }: { file: string; chainId: number }): Promise<Service> {
-  const besu = await findBesu(process.env);
-  if ("failed" in besu) return refuse(`npm start -- --besu: ${besu.failed}\n`);
-  try {
-    const overrides = { profile: "development", chainId };
-    return besuService({ config: readNetworkConfig({ file, env: process.env, overrides }) });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return refuse(`The network's configuration cannot be used:\n  ${error.problems.join("\n  ")}\n`);
-  }
+/** What it takes to write and to check a network is a third of what this process loads: it is loaded for --besu alone. */
+async function usableBesu(options: { file: string; chainId: number }): Promise<Service> {
+  const { besuChain } = await import("./besu-chain.ts");
+  const chain = await besuChain(options);
+  return "refused" in chain ? refuse(chain.refused) : chain;
 }
 
 function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
