@@ -7,6 +7,7 @@ import { startStubValidator } from "../fakes/stub-validator.ts";
 import { createKey, openKeyStore } from "../helpers/api-keys.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { startStopwatch } from "../helpers/stopwatch.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 const lookUpsMax = { unknownPerSecondMax: 20, refusedPerSecondMax: 1, unknownKeysMax: 100 };
@@ -153,9 +154,9 @@ t.test("a key that was tried before it was made is good the moment it is made", 
   t.equal((await gateway.post(chainId, { key })).status, 401);
   const { secret } = await create(createKeyStore({ redis: admin, randomBytes }));
   t.equal(secret, key);
-  const startedMs = performance.now();
-  while ((await gateway.post(chainId, { key })).status !== 200 && performance.now() - startedMs < 5000);
-  t.ok(performance.now() - startedMs < 1000);
+  const stopwatch = startStopwatch();
+  while ((await gateway.post(chainId, { key })).status !== 200 && stopwatch.elapsedMs() < 5000);
+  t.ok(stopwatch.elapsedMs() < 1000);
 });
 
 t.test("more strange keys than are remembered take no more memory, and are looked up again", async (t) => {

@@ -5,6 +5,8 @@ import { startValidators } from "../../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, qaKey, startGateway } from "../../helpers/gateway.ts";
 import { rawPost } from "../../helpers/raw-http.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { startStopwatch } from "../../helpers/stopwatch.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 const { address } = developmentWallet(1);
 
@@ -164,9 +166,9 @@ t.test("a block above the head is waited for, and then cached", async (t) => {
   const started = performance.now();
   t.equal((await ask(gateway, "eth_getBlockByNumber", ["0x5", false])).result, null);
   t.ok(performance.now() - started >= 490, "half a second");
-  const far = performance.now();
+  const far = startStopwatch();
   t.equal((await ask(gateway, "eth_getBlockByNumber", ["0xffff", false])).result, null);
-  t.ok(performance.now() - far < 450, "a number that is far away is not waited for");
+  t.ok(far.elapsedMs() < 450, "a number that is far away is not waited for");
 });
 
 t.test("a receipt is shown when its block is announced, not before", async (t) => {
@@ -180,7 +182,12 @@ t.test("a receipt is shown when its block is announced, not before", async (t) =
     const { result: receipt } = await ask(gateway, "eth_getTransactionReceipt", [hash]);
     const { result: number } = await ask(gateway, "eth_blockNumber", []);
     t.match(receipt, { blockNumber: number }, "which was mined a moment ago");
-    t.match(await ask(gateway, "eth_getTransactionReceipt", [hash]), { source: "hit", result: receipt });
+    // An answer over which the head changed is not kept, as the first one's is where this process is slow.
+    const kept = await waitFor("the receipt comes from the cache", async () => {
+      const answer = await ask(gateway, "eth_getTransactionReceipt", [hash]);
+      return answer.source === "hit" && answer;
+    });
+    t.match(kept, { result: receipt });
     t.match(await ask(gateway, "eth_getTransactionCount", [wallet.address, "latest"]), {
       result: hex(nonce + 1),
     });

@@ -11,6 +11,7 @@ import {
   keyRecordKey,
   keyVersionKey,
 } from "../../../lib/redis/keys/api-keys.ts";
+import { startStopwatch } from "../../helpers/stopwatch.ts";
 import { acmeKey, mustCreate, startKeyRig, waitForStore } from "./key-store-rig.ts";
 
 type Watched = { watch: KeyWatch; heard: string[]; gaps: () => number };
@@ -115,9 +116,9 @@ t.test("a revocation whose message was lost is noticed by comparing the version"
   // All that the script does, but for the message.
   await redis.hset(keyRecordKey(key.hash), "revokedAtMs", "1700000000000");
   const version = await redis.incr(keyVersionKey);
-  const lostAtMs = performance.now();
+  const lost = startStopwatch();
   await waitForStore("gap", () => gaps() > 0);
-  t.ok(performance.now() - lostAtMs < 1_000);
+  t.ok(lost.elapsedMs() < 1_000);
   t.equal(watch.version(), version);
   await new Promise((resolve) => setTimeout(resolve, 350));
   t.equal(gaps(), 1, "a gap is told once");

@@ -1,5 +1,6 @@
 import t from "tap";
 import { startValidators } from "../../../fakes/validators/start-validators.ts";
+import { startStopwatch } from "../../../helpers/stopwatch.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 import { anyHead, startPool } from "./start-pool.ts";
 import { costOf, steadyLoad } from "./steady-load.ts";
@@ -50,9 +51,9 @@ t.test(
     await ask(...read);
     await Promise.all(cluster.validators.map((validator) => validator.die()));
     for (let round = 0; round < 3; round += 1) {
-      const began = performance.now();
+      const stopwatch = startStopwatch();
       t.equal(await ask(...read), "unavailable");
-      t.ok(performance.now() - began < 1000, "long before its deadline");
+      t.ok(stopwatch.elapsedMs() < 1000, "long before its deadline");
     }
     t.equal(pool.isAnswering(), false);
     t.ok(
@@ -62,9 +63,9 @@ t.test(
 
     const one = cluster.validator(3);
     await one.comeBack();
-    const began = performance.now();
+    const stopwatch = startStopwatch();
     t.match(await ask(...read), /0xd3c21bcecceda1000000/, "a call alone finds it");
-    t.ok(performance.now() - began < 1000);
+    t.ok(stopwatch.elapsedMs() < 1000);
     await cluster.healAll();
     const isBack = () => pool.status().validators.every(({ breaker }) => breaker === "closed");
     const after = await steadyLoad({
@@ -92,9 +93,9 @@ t.test(
     const more = Array.from({ length: 60 }, () => ask(...read));
     t.ok((await Promise.race(more)) === "unavailable", "more than can wait is refused");
     await cluster.healAll();
-    const began = performance.now();
+    const stopwatch = startStopwatch();
     t.ok((await Promise.all(waiting)).every((text) => text.includes("0xd3c21bcecceda1000000")));
-    t.ok(performance.now() - began < 3000);
+    t.ok(stopwatch.elapsedMs() < 3000);
     const refused = (await Promise.all(more)).filter((text) => text === "unavailable");
     t.ok(refused.length > 0 && refused.length < 60, `${refused.length} of 60 refused`);
     t.ok(await waitFor("the pool answers again", () => pool.isAnswering(), { withinMs: 3000 }));
