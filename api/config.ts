@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { getAddress, isAddress } from "ethers";
+import { getAddress, isAddress } from "ethers/address";
 import { z } from "zod";
 import { ConfigError, readConfig } from "../lib/config/read-config.ts";
 import {

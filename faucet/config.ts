@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { isHexString } from "ethers";
+import { isHexString } from "ethers/utils";
 import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
 import {

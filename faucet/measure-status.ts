@@ -1,4 +1,4 @@
-import { formatEther } from "ethers";
+import { formatEther } from "ethers/utils";
 import type { Logger } from "pino";
 import type { FaucetMetrics } from "./metrics.ts";
 import type { StatusView } from "./read-status.ts";

@@ -1,4 +1,4 @@
-import { isAddress } from "ethers";
+import { isAddress } from "ethers/address";
 import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
 import { bounded, fixedPort, httpUrl, profile } from "../lib/config/schemas.ts";

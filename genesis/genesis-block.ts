@@ -1,4 +1,5 @@
-import { keccak256, zeroPadValue } from "ethers";
+import { keccak256 } from "ethers/crypto";
+import { zeroPadValue } from "ethers/utils";
 import { z } from "zod";
 import { blockHash, readBlockHeader } from "../lib/ibft/block-header.ts";
 import { emptyRoot, stateRoot } from "./state-root.ts";

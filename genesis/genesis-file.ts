@@ -1,4 +1,4 @@
-import { parseEther, toQuantity } from "ethers";
+import { parseEther, toQuantity } from "ethers/utils";
 import { type Consensus, encodeExtraData } from "../lib/ibft/extra-data.ts";
 import { deterministicDeployer } from "./known-accounts.ts";
 

@@ -1,4 +1,4 @@
-import { parseEther } from "ethers";
+import { parseEther } from "ethers/utils";
 import { CommandError, type OptionTable, textOf, type Values } from "../lib/cli/command.ts";
 import { count, fields, json, table } from "../lib/cli/format.ts";
 import { ConfigError } from "../lib/config/read-config.ts";

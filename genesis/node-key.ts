@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { computeAddress, hexlify, SigningKey } from "ethers";
+import { SigningKey } from "ethers/crypto";
+import { computeAddress } from "ethers/transaction";
+import { hexlify } from "ethers/utils";
 
 /** A secp256k1 key: a validator's, or an account's. */
 export type NodeKey = {

@@ -1,4 +1,5 @@
-import { dataLength, encodeRlp, keccak256, type RlpStructuredData, toBeHex } from "ethers";
+import { keccak256 } from "ethers/crypto";
+import { dataLength, encodeRlp, type RlpStructuredData, toBeHex } from "ethers/utils";
 
 export type StateAccount = { address: string; balanceWei: bigint; nonce: bigint; code: string };
 

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { unsealedSize } from "../../lib/ibft/unsealed-size.ts";
 import type { BlockRecord } from "../records/block.ts";

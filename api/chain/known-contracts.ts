@@ -1,4 +1,4 @@
-import { Interface, type JsonFragment, type ParamType, type Result } from "ethers";
+import { Interface, type JsonFragment, type ParamType, type Result } from "ethers/abi";
 import type { LogRecord, TransactionRecord } from "../records/transaction.ts";
 
 /** A contract whose ABI is known, at one address. */

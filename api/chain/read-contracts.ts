@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Fragment, getAddress, isAddress } from "ethers";
+import { Fragment } from "ethers/abi";
+import { getAddress, isAddress } from "ethers/address";
 import { z } from "zod";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import type { KnownContract } from "./known-contracts.ts";

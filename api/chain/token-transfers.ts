@@ -1,4 +1,4 @@
-import { id } from "ethers";
+import { id } from "ethers/hash";
 import type { RpcLog } from "./rpc-records.ts";
 
 /** One movement of tokens that a log tells of; addresses in lower case. */

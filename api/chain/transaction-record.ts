@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { LogRecord, TransactionRecord, TransferRecord } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
 import type { KnownContracts } from "./known-contracts.ts";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex, readInteger, readNullable } from "../../lib/postgres/row.ts";
 import type { AccountRecord } from "../records/transaction.ts";

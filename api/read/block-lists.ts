@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readText } from "../../lib/postgres/row.ts";
 import type { BlockRow } from "../records/block.ts";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { network } from "../../lib/network.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readBigint, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";

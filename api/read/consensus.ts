@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { readBlockHeader, sealersOf } from "../../lib/ibft/block-header.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { missedTurns, quorumOf } from "../../lib/ibft/quorum.ts";

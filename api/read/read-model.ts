@@ -1,4 +1,5 @@
-import { getAddress, keccak256 } from "ethers";
+import { getAddress } from "ethers/address";
+import { keccak256 } from "ethers/crypto";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { quorumOf } from "../../lib/ibft/quorum.ts";

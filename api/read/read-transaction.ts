@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { LRUCache } from "lru-cache";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { SearchRecord } from "../records/chain.ts";
 import type { ReadModel } from "./read-model.ts";
 

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import {
   type Row,

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { TransferRecord } from "../records/transaction.ts";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { z } from "zod";
 
 /** Parameters of paths and queries: texts from a URL, checked by their form and turned into values. */

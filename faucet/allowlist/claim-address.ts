@@ -1,4 +1,6 @@
-import { getAddress, isHexString, ZeroAddress } from "ethers";
+import { getAddress } from "ethers/address";
+import { ZeroAddress } from "ethers/constants";
+import { isHexString } from "ethers/utils";
 
 /** An address that can be paid, or what is wrong with the text. */
 export type AddressReading = { address: string } | { wrong: string };

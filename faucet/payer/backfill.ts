@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import type { MinedTransaction } from "../chain/mined-search.ts";
 import { claimIdOf } from "../chain/payment-data.ts";

@@ -1,4 +1,5 @@
-import { decodeRlp, Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
+import { decodeRlp } from "ethers/utils";
 import type { ByteText } from "../json-rpc/answer.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 import type { TraceKind } from "../methods/method-table.ts";

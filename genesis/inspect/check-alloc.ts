@@ -1,4 +1,4 @@
-import { getAddress, isAddress } from "ethers";
+import { getAddress, isAddress } from "ethers/address";
 import { deterministicDeployer, developmentAccounts } from "../known-accounts.ts";
 import { readQuantity } from "./check-block.ts";
 import { type Finding, problem, remark } from "./finding.ts";

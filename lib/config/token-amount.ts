@@ -1,4 +1,4 @@
-import { formatEther, parseEther } from "ethers";
+import { formatEther, parseEther } from "ethers/utils";
 import { z } from "zod";
 
 /** `1,234.5`: an amount in wei as tokens of 18 decimals, with at most four of them. */

@@ -1,4 +1,4 @@
-import { encodeRlp, toBeHex } from "ethers";
+import { encodeRlp, toBeHex } from "ethers/utils";
 import { z } from "zod";
 import { keccak256 } from "../chain/keccak256.ts";
 import { recoverAddress } from "../chain/recover-address.ts";

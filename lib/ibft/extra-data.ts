@@ -1,4 +1,4 @@
-import { decodeRlp, encodeRlp, isHexString, type RlpStructuredData, toBeHex } from "ethers";
+import { decodeRlp, encodeRlp, isHexString, type RlpStructuredData, toBeHex } from "ethers/utils";
 
 export type Consensus = "ibft2" | "qbft";
 

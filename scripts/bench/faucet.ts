@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { pino } from "pino";
 import { z } from "zod";
 import { readFaucetConfig } from "../../faucet/config.ts";

@@ -1,4 +1,4 @@
-import { formatEther } from "ethers";
+import { formatEther } from "ethers/utils";
 import { readAllowlist } from "../../faucet/allowlist/read-allowlist.ts";
 import { json, table } from "../../lib/cli/format.ts";
 import { formatTokens } from "../../lib/config/token-amount.ts";

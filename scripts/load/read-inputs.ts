@@ -1,7 +1,8 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isHexString, SigningKey } from "ethers";
+import { SigningKey } from "ethers/crypto";
+import { isHexString } from "ethers/utils";
 import { ConfigError, readConfig } from "../../lib/config/read-config.ts";
 import { type Mix, mixSchema } from "./mix/mix-schema.ts";
 import type { LoadOptions } from "./options.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Interface, Transaction } from "ethers";
+import { Interface } from "ethers/abi";
+import { Transaction } from "ethers/transaction";
 import t, { type Test } from "tap";
 import { createPublicClient, getAddress, parseAbi } from "viem";
 import { developmentWallet, signed } from "../fakes/validators/rpc.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { keccak256 } from "ethers";
+import { keccak256 } from "ethers/crypto";
 import type { AskChain } from "../../gateway/subscriptions/ask-chain.ts";
 import type { NewHead } from "../../gateway/upstream/head/publish-heads.ts";
 

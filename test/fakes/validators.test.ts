@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { decodeRlp } from "ethers";
+import { decodeRlp } from "ethers/utils";
 import t from "tap";
 import { type JsonObject, objects, strings, text } from "./validators/json.ts";
 import { ask, askObject, developmentWallet, openSocket, post, readObject } from "./validators/rpc.ts";

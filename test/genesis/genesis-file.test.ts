@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { getCreate2Address, getCreateAddress, keccak256, Transaction } from "ethers";
+import { getCreate2Address, getCreateAddress } from "ethers/address";
+import { keccak256 } from "ethers/crypto";
+import { Transaction } from "ethers/transaction";
 import t from "tap";
 import { z } from "zod";
 import { genesisBlock } from "../../genesis/genesis-block.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { computeAddress } from "ethers";
+import { computeAddress } from "ethers/transaction";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { z } from "zod";

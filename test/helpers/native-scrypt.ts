@@ -1,5 +1,5 @@
 import { scrypt as nativeScrypt } from "node:crypto";
-import { scrypt } from "ethers";
+import { scrypt } from "ethers/crypto";
 
 /**
  * Lets ethers derive keys of keystores by Node.js's own scrypt: its JavaScript one takes 4 s of a processor for each

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { computeAddress, parseEther, SigningKey } from "ethers";
+import { SigningKey } from "ethers/crypto";
+import { computeAddress } from "ethers/transaction";
+import { parseEther } from "ethers/utils";
 import { type AskGateway, askEach, GatewayError, quantitySchema, readAnswer } from "../http/ask-gateway.ts";
 import { signTransfer } from "./sign-transfer.ts";
 

@@ -1,4 +1,5 @@
-import { isAddress, isHexString } from "ethers";
+import { isAddress } from "ethers/address";
+import { isHexString } from "ethers/utils";
 import { z } from "zod";
 import { didYouMean, nearest } from "../../../lib/cli/nearest.ts";
 import { readKinds, resultKinds } from "./expectation.ts";

@@ -1,4 +1,5 @@
-import { isAddress, isHexString } from "ethers";
+import { isAddress } from "ethers/address";
+import { isHexString } from "ethers/utils";
 import { z } from "zod";
 import type { Clock } from "../drive/clock.ts";
 import type { Dispatcher } from "../drive/dispatcher.ts";

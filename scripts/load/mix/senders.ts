@@ -1,4 +1,5 @@
-import { computeAddress, type SigningKey } from "ethers";
+import type { SigningKey } from "ethers/crypto";
+import { computeAddress } from "ethers/transaction";
 import { createFifo } from "../drive/fifo.ts";
 import { type AskGateway, askEach, quantitySchema, readAnswer } from "../http/ask-gateway.ts";
 

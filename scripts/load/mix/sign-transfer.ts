@@ -1,4 +1,5 @@
-import { type SigningKey, Transaction } from "ethers";
+import type { SigningKey } from "ethers/crypto";
+import { Transaction } from "ethers/transaction";
 
 export type Transfer = {
   to: string;

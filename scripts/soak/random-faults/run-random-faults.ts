@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
 import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
 import { startValidators, type Validators } from "../../../test/fakes/validators/start-validators.ts";
 import { startOwnRedis } from "../../processes/own-redis.ts";

@@ -1,4 +1,4 @@
-import { getCreateAddress } from "ethers";
+import { getCreateAddress } from "ethers/address";
 import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts";
 import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
 import type { Actor } from "../steps/run-steps.ts";

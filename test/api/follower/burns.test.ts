@@ -1,4 +1,6 @@
-import { AbiCoder, id, toBeHex, zeroPadValue } from "ethers";
+import { AbiCoder } from "ethers/abi";
+import { id } from "ethers/hash";
+import { toBeHex, zeroPadValue } from "ethers/utils";
 import { test } from "tap";
 import type { ReadBurn } from "../../../api/follower/burns.ts";
 import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";

@@ -1,4 +1,5 @@
-import { encodeRlp, getAddress } from "ethers";
+import { getAddress } from "ethers/address";
+import { encodeRlp } from "ethers/utils";
 import t from "tap";
 import { z } from "zod";
 import { blockRecord, consensusRecord, rankingRecord, validatorsRecord } from "../../../api/records/block.ts";

@@ -1,4 +1,5 @@
-import { Interface, id } from "ethers";
+import { Interface } from "ethers/abi";
+import { id } from "ethers/hash";
 import t from "tap";
 import { startApi } from "../support/start-api.ts";
 import { alice, startServices } from "../support/start-world.ts";

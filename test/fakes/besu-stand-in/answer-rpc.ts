@@ -1,4 +1,4 @@
-import { toQuantity } from "ethers";
+import { toQuantity } from "ethers/utils";
 import { z } from "zod";
 import { type Block, type Chain, showBlock } from "./chain.ts";
 import { type Pool, showTransaction } from "./transactions.ts";

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SigningKey, toQuantity } from "ethers";
+import { SigningKey } from "ethers/crypto";
+import { toQuantity } from "ethers/utils";
 import { z } from "zod";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../lib/ibft/block-header.ts";
 import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";

@@ -1,4 +1,4 @@
-import { computeAddress } from "ethers";
+import { computeAddress } from "ethers/transaction";
 import { z } from "zod";
 import { sealersOf } from "../../../lib/ibft/block-header.ts";
 import { quorumOf } from "../../../lib/ibft/quorum.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { toQuantity } from "ethers";
+import { toQuantity } from "ethers/utils";
 import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { type RpcAnswer, subscriptionText } from "./answer-rpc.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { computeAddress, SigningKey } from "ethers";
+import { SigningKey } from "ethers/crypto";
+import { computeAddress } from "ethers/transaction";
 import { z } from "zod";
 import { createRpc } from "./answer-rpc.ts";
 import { readAuthorization } from "./authorization.ts";

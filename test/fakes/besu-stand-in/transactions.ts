@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeRlp, Transaction, toQuantity } from "ethers";
+import { Transaction } from "ethers/transaction";
+import { encodeRlp, toQuantity } from "ethers/utils";
 import { z } from "zod";
 import { treeRoot } from "../../../genesis/state-root.ts";
 

@@ -1,4 +1,6 @@
-import { AbiCoder, id, toBeHex, zeroPadValue } from "ethers";
+import { AbiCoder } from "ethers/abi";
+import { id } from "ethers/hash";
+import { toBeHex, zeroPadValue } from "ethers/utils";
 import { logInput } from "./token-code.ts";
 
 const coder = AbiCoder.defaultAbiCoder();

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { encodeRlp, type Transaction } from "ethers";
+import type { Transaction } from "ethers/transaction";
+import { encodeRlp } from "ethers/utils";
 import { hex, isObject, type JsonObject, objects, strings, text } from "./json.ts";
 
 export type ChainTransaction = { hash: string; from: string; nonce: number; json: JsonObject };

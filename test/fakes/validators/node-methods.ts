@@ -1,4 +1,4 @@
-import { keccak256 } from "ethers";
+import { keccak256 } from "ethers/crypto";
 import { validatorAddresses } from "./besu-blocks.ts";
 import { answered, besuErrors, refused } from "./besu-errors.ts";
 import type { Handlers } from "./chain-methods.ts";

@@ -1,4 +1,4 @@
-import { Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
 import { LRUCache } from "lru-cache";
 import { offeredPriceWei, pendingTransactionJson } from "./besu-blocks.ts";
 import { type Answer, answered, besuErrors, type RpcError, refused } from "./besu-errors.ts";

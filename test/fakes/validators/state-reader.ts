@@ -1,4 +1,4 @@
-import { AbiCoder } from "ethers";
+import { AbiCoder } from "ethers/abi";
 import { LRUCache } from "lru-cache";
 import { type Answer, besuErrors, type RpcError, refused } from "./besu-errors.ts";
 import type { SharedChain } from "./shared-chain.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
 import { z } from "zod";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
 

@@ -1,4 +1,4 @@
-import { Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
 import t from "tap";
 import { developmentWallet, signed } from "../../fakes/validators/rpc.ts";
 import { startValidators } from "../../fakes/validators/start-validators.ts";

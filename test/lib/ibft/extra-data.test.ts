@@ -1,5 +1,5 @@
 import { deepEqual } from "node:assert/strict";
-import { encodeRlp } from "ethers";
+import { encodeRlp } from "ethers/utils";
 import fc from "fast-check";
 import t from "tap";
 import { decodeExtraData, type ExtraData, encodeExtraData } from "../../../lib/ibft/extra-data.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { encodeRlp, type RlpStructuredData } from "ethers";
+import { encodeRlp, type RlpStructuredData } from "ethers/utils";
 import fc from "fast-check";
 import { test } from "tap";
 import { z } from "zod";

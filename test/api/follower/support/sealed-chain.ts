@@ -1,5 +1,8 @@
 import { createServer } from "node:http";
-import { computeAddress, hexlify, id, Signature, SigningKey } from "ethers";
+import { Signature, SigningKey } from "ethers/crypto";
+import { id } from "ethers/hash";
+import { computeAddress } from "ethers/transaction";
+import { hexlify } from "ethers/utils";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../../lib/ibft/block-header.ts";
 import { type ExtraData, encodeExtraData } from "../../../../lib/ibft/extra-data.ts";
 import type { Teardown } from "../../../../scripts/processes/teardown.ts";

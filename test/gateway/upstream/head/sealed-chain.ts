@@ -1,4 +1,8 @@
-import { computeAddress, id, SigningKey, toQuantity, ZeroHash } from "ethers";
+import { ZeroHash } from "ethers/constants";
+import { SigningKey } from "ethers/crypto";
+import { id } from "ethers/hash";
+import { computeAddress } from "ethers/transaction";
+import { toQuantity } from "ethers/utils";
 import { type Header, readHeader } from "../../../../gateway/upstream/head/read-header.ts";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../../lib/ibft/block-header.ts";
 import { encodeExtraData } from "../../../../lib/ibft/extra-data.ts";

@@ -1,5 +1,7 @@
 import { randomInt } from "node:crypto";
-import { concat, encodeRlp, getBytes, hexlify, keccak256, SigningKey, Transaction, toBeHex } from "ethers";
+import { keccak256, SigningKey } from "ethers/crypto";
+import { Transaction } from "ethers/transaction";
+import { concat, encodeRlp, getBytes, hexlify, toBeHex } from "ethers/utils";
 import t from "tap";
 import { readTransaction } from "../../../../gateway/upstream/pool/read-transaction.ts";
 import { createRandom as createScanRandom } from "../../json-rpc/scan-random.ts";

@@ -1,4 +1,4 @@
-import { Transaction } from "ethers";
+import { Transaction } from "ethers/transaction";
 import t from "tap";
 import { startAnvilProcess } from "../../../fakes/validators/anvil-process.ts";
 import { ask, developmentWallet, signed } from "../../../fakes/validators/rpc.ts";
