@@ -29,6 +29,10 @@ const benches: Readonly<
     what: "transactions a CPU second of the follower and its PostgreSQL, and how far it is behind the head",
     run: () => import("./follower.ts"),
   },
+  api: {
+    what: "the API's answers a CPU second against a bare Fastify handler's, and blocks to clients of /live",
+    run: async (args) => (await import("./api/main.ts")).main(args),
+  },
   websocket: {
     what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
     run: () => import("./websocket.ts"),
