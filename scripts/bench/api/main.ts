@@ -13,7 +13,7 @@ import { type Measured, runWrk } from "./run-wrk.ts";
 import { type Server, startApiServer, startBareServer } from "./start-server.ts";
 import { prepareWorks, type Work } from "./works.ts";
 
-const usage = `Usage: npm run bench -- api [--rounds N] [--seconds N] [--clients N,N…] [--check]
+const usage = `Usage: npm run bench -- api [--rounds N] [--seconds N] [--clients N,N…] [--only WORK] [--check]
 
 Requests a CPU second of the API against those of a bare Fastify handler, in turns in the same run, after its answers have
 been looked at; then how soon clients of /api/v1/live have a block. --check ends with 1 where a ratio is below half its goal.
@@ -47,7 +47,7 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-type Options = { rounds: number; seconds: number; clients: number[]; check: boolean };
+type Options = { rounds: number; seconds: number; clients: number[]; only: string; check: boolean };
 
 function readOptions(args: readonly string[]): Options | undefined {
   try {
@@ -57,6 +57,7 @@ function readOptions(args: readonly string[]): Options | undefined {
         rounds: { type: "string", default: "3" },
         seconds: { type: "string", default: "2" },
         clients: { type: "string", default: "200,1000,2000" },
+        only: { type: "string", default: "" },
         check: { type: "boolean", default: false },
       },
     });
@@ -74,7 +75,7 @@ function readOptions(args: readonly string[]): Options | undefined {
 
 async function bench(
   t: { teardown: (stop: () => unknown) => unknown },
-  { rounds, seconds, clients, check }: Options,
+  { rounds, seconds, clients, only, check }: Options,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-api-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -102,7 +103,7 @@ async function bench(
   process.stdout.write(
     `work                     a CPU second     bare  ratio   goal    p50      p99 (${connections} connections)\n`,
   );
-  for (const work of works) {
+  for (const work of works.filter(({ name }) => name.includes(only))) {
     // Once to warm it up: what V8 has not compiled yet is measured of neither.
     await load(work.server, work.requests);
     await load(bare, { paths: ["/"] });

@@ -61,7 +61,7 @@ export async function startApiServer(
 
 async function startServer(
   t: Teardown,
-  { name, path, args }: { name: string; path: string; args: (port: number) => string[] },
+  { name, path, args }: { name: string; path: string; args: (port: number) => string[] | Promise<string[]> },
 ): Promise<Server> {
   const port = await freePort();
   const given = await args(port);
