@@ -19,6 +19,7 @@ import { readContracts } from "./chain/read-contracts.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
+import { createHeadMemo } from "./graphql/head-memo.ts";
 import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
@@ -150,6 +151,7 @@ async function createParts({
     bytesMax: config.cacheBytesMax,
     canBeImmutable: () => !isDevelopmentChain,
   });
+  const memo = createHeadMemo();
   const newest = keepLatestBlock({
     reader,
     heads,
@@ -159,6 +161,7 @@ async function createParts({
       // A head that is not higher than the one before is another chain's.
       if (block.number <= highest) cache.chainChanged();
       else cache.headMoved();
+      memo.forget();
       highest = block.number;
       feed.announce(block);
     },
@@ -176,6 +179,7 @@ async function createParts({
   follower.onIndexed((end) => {
     if (epoch !== undefined && end.epoch !== epoch) cache.chainChanged();
     else cache.headMoved();
+    memo.forget();
     epoch = end.epoch;
   });
   const limiter = createRequestLimiter({
@@ -216,7 +220,7 @@ async function createParts({
     charge,
     canBeImmutable: () => !isDevelopmentChain,
   });
-  serveGraphql(app, { schema, read, charge, bodies, explain: explainFailure, logger });
+  serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger });
   serveLive(app, { feed, charge, clientAddress });
   const health = createHealth({ heads, redis, pool, follower, version });
   app.get("/health", async (_request, reply) => {

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { unsealedSize } from "../../lib/ibft/unsealed-size.ts";
 import type { BlockRecord } from "../records/block.ts";
@@ -13,7 +13,7 @@ export function blockRecordOf(block: RpcBlock): BlockRecord {
     hash: block.hash,
     parentHash: block.parentHash,
     ...timesOf(block.timestamp),
-    proposer: block.number === 0 ? null : getAddress(block.miner),
+    proposer: block.number === 0 ? null : checksumAddress(block.miner),
     gasUsed: block.gasUsed.toString(),
     gasLimit: block.gasLimit.toString(),
     baseFeePerGas: block.baseFeePerGas?.toString() ?? null,

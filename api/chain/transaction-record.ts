@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { LogRecord, TransactionRecord, TransferRecord } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
 import type { KnownContracts } from "./known-contracts.ts";
@@ -31,9 +31,9 @@ export function transactionRecordOf({
     ...(unixSeconds === undefined ? { timestamp: null, timestampUnix: null } : timesOf(unixSeconds)),
     index: receipt?.transactionIndex ?? null,
     status: mined ?? "pending",
-    from: getAddress(transaction.from),
-    to: to === null ? null : getAddress(to),
-    contractCreated: receipt?.contractAddress ? getAddress(receipt.contractAddress) : null,
+    from: checksumAddress(transaction.from),
+    to: to === null ? null : checksumAddress(to),
+    contractCreated: receipt?.contractAddress ? checksumAddress(receipt.contractAddress) : null,
     value: transaction.value.toString(),
     nonce: transaction.nonce,
     type: transaction.type,
@@ -44,7 +44,7 @@ export function transactionRecordOf({
     maxFeePerGas: transaction.maxFeePerGas?.toString() ?? null,
     maxPriorityFeePerGas: transaction.maxPriorityFeePerGas?.toString() ?? null,
     accessList: transaction.accessList.map(({ address, storageKeys }) => ({
-      address: getAddress(address),
+      address: checksumAddress(address),
       storageKeys,
     })),
     receipt:
@@ -69,7 +69,7 @@ export function logRecordOf(
 ): LogRecord {
   return {
     index: logIndex,
-    address: getAddress(address),
+    address: checksumAddress(address),
     contractName: contracts.nameOf(address),
     topics,
     data,

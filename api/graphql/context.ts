@@ -6,6 +6,7 @@ import type { ReadModel } from "../read/read-model.ts";
 import { listTransactionsOfBlocks } from "../read/transaction-lists.ts";
 import type { BlockRecord, BlockRow, ConsensusRecord } from "../records/block.ts";
 import type { TransactionRow } from "../records/transaction.ts";
+import type { HeadMemo } from "./head-memo.ts";
 
 /** What the fields of one request share: whatever several of them need is asked for once. */
 export type GraphqlContext = {
@@ -17,16 +18,15 @@ export type GraphqlContext = {
   blockRows: DataLoader<number, BlockRow | undefined>;
   /** The same page of the transactions of several blocks: one query for all of a level. */
   blockTransactions(query: PageQuery): DataLoader<number, Page<TransactionRow> | Refusal>;
-  /** What has no arguments: however many aliases ask for it, it is read once. */
-  once(name: string, read: () => unknown): unknown;
+  /** What has no arguments: read once a head for all requests. */
+  memo: Pick<HeadMemo, "get">;
 };
 
 /** `costMax` lets no more come together; a level that has more takes another query. */
 const batched = { maxBatchSize: 100 };
 
-export function createContext(read: ReadModel): GraphqlContext {
+export function createContext({ read, memo }: Pick<GraphqlContext, "read" | "memo">): GraphqlContext {
   const transactionPages = new Map<string, DataLoader<number, Page<TransactionRow> | Refusal>>();
-  const known = new Map<string, unknown>();
 
   return {
     read,
@@ -39,10 +39,7 @@ export function createContext(read: ReadModel): GraphqlContext {
       transactionPages.set(key, loader);
       return loader;
     },
-    once(name, make) {
-      if (!known.has(name)) known.set(name, make());
-      return known.get(name);
-    },
+    memo,
   };
 }
 

@@ -198,12 +198,12 @@ function whole(
   name: string,
   type: GraphQLObjectType,
   cost: number,
-  resolve: (read: ReadModel) => unknown,
+  resolve: (read: ReadModel) => Promise<unknown>,
 ): Field {
   return {
     ...calls(cost),
     type: new GraphQLNonNull(type),
-    resolve: (_source, _given, { read, once }) => once(name, () => resolve(read)),
+    resolve: (_source, _given, { read, memo }) => memo.get(name, () => resolve(read)),
   };
 }
 

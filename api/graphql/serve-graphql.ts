@@ -10,6 +10,7 @@ import type { ReadModel } from "../read/read-model.ts";
 import type { Charge } from "../rest/charge.ts";
 import { createDocumentCheck } from "./check-document.ts";
 import { createContext, type GraphqlContext } from "./context.ts";
+import type { HeadMemo } from "./head-memo.ts";
 
 /** Points of the limit: one for a request, and one more for so much of its query's cost. */
 const costPerPoint = 500;
@@ -26,6 +27,7 @@ export function serveGraphql(
   {
     schema,
     read,
+    memo,
     charge,
     bodies,
     explain,
@@ -33,6 +35,7 @@ export function serveGraphql(
   }: {
     schema: GraphQLSchema;
     read: ReadModel;
+    memo: HeadMemo;
     charge: Charge;
     bodies: Pick<BodyReader, "refuseCoding">;
     /** What a client is told of a chain or database that is away. */
@@ -40,7 +43,7 @@ export function serveGraphql(
     logger: Pick<Logger, "error">;
   },
 ): void {
-  const handle = createGraphqlHandler({ schema, read, explain, logger });
+  const handle = createGraphqlHandler({ schema, read, memo, explain, logger });
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const refuse = (refused: Refusal) => sendProblem({ request, reply, refused });
@@ -89,11 +92,13 @@ function cacheFor(reply: FastifyReply, { status, body }: { status: number; body:
 function createGraphqlHandler({
   schema,
   read,
+  memo,
   explain,
   logger,
 }: {
   schema: GraphQLSchema;
   read: ReadModel;
+  memo: HeadMemo;
   explain: (error: unknown) => Refusal | undefined;
   logger: Pick<Logger, "error">;
 }): Handler<undefined, Bill> {
@@ -111,7 +116,7 @@ function createGraphqlHandler({
         document: checked.document,
         operationName: operationName ?? null,
         variableValues: variables ?? null,
-        contextValue: createContext(read),
+        contextValue: createContext({ read, memo }),
       };
     },
     formatError(error) {

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex, readInteger, readNullable } from "../../lib/postgres/row.ts";
 import type { AccountRecord } from "../records/transaction.ts";
@@ -25,7 +25,7 @@ export async function readAccountFacts(
       creator === null
         ? null
         : {
-            address: getAddress(creator),
+            address: checksumAddress(creator),
             transactionHash: readHex(row, "hash"),
             blockNumber: readInteger(row, "block"),
           },

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readText } from "../../lib/postgres/row.ts";
 import type { BlockRow } from "../records/block.ts";
@@ -43,7 +43,7 @@ function blockRowOf(row: Row): BlockRow {
     number,
     hash: readHex(row, "hash"),
     ...timesOf(readInteger(row, "time")),
-    proposer: number === 0 ? null : getAddress(readHex(row, "proposer")),
+    proposer: number === 0 ? null : checksumAddress(readHex(row, "proposer")),
     gasUsed: readText(row, "gas_used"),
     gasLimit: readText(row, "gas_limit"),
     size: readInteger(row, "size"),

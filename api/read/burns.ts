@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { network } from "../../lib/network.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readBigint, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
@@ -96,7 +96,7 @@ export function listBurnEvents(db: Queryable, query: PageQuery) {
       ...timesOf(readInteger(row, "time")),
       source: sourceOf(readText(row, "source")),
       orderId: readHex(row, "order_id"),
-      payer: getAddress(readHex(row, "payer")),
+      payer: checksumAddress(readHex(row, "payer")),
       amount: readText(row, "amount"),
       burned: readText(row, "burned"),
       treasury: readText(row, "treasury"),

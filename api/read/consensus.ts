@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { readBlockHeader, sealersOf } from "../../lib/ibft/block-header.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { missedTurns, quorumOf } from "../../lib/ibft/quorum.ts";
@@ -16,7 +16,7 @@ export async function readConsensus(db: Queryable, block: BlockWithHeader): Prom
   const decoded = decodeExtraData(block.extraData);
   if (!("extraData" in decoded) || block.number === 0) {
     const validators =
-      "extraData" in decoded ? decoded.extraData.validators.map((one) => getAddress(one)) : [];
+      "extraData" in decoded ? decoded.extraData.validators.map((one) => checksumAddress(one)) : [];
     // Nobody seals a development chain, nor a genesis block.
     return {
       blockNumber: block.number,
@@ -30,13 +30,13 @@ export async function readConsensus(db: Queryable, block: BlockWithHeader): Prom
   }
   const { validators, round } = decoded.extraData;
   const sealers = new Set([...(await collectedSealers(db, block.number)), ...headerSealers(block)]);
-  const named = validators.map((one) => getAddress(one));
+  const named = validators.map((one) => checksumAddress(one));
   return {
     blockNumber: block.number,
     round,
     sealedBy: named.filter((address) => sealers.has(address.toLowerCase())),
     notSealed: named.filter((address) => !sealers.has(address.toLowerCase())),
-    missedTurns: missedTurns({ validators, proposer: block.miner, round }).map((one) => getAddress(one)),
+    missedTurns: missedTurns({ validators, proposer: block.miner, round }).map((one) => checksumAddress(one)),
     validators: named,
     quorum: quorumOf(validators.length),
   };

@@ -1,5 +1,5 @@
-import { getAddress } from "ethers/address";
 import { keccak256 } from "ethers/crypto";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { quorumOf } from "../../lib/ibft/quorum.ts";
@@ -218,7 +218,7 @@ export function createReadModel({
           ]);
           return {
             name,
-            address: getAddress(address),
+            address: checksumAddress(address),
             deployedAtBlock: facts.createdBy?.blockNumber ?? deployedAtBlock,
             deployTransaction: facts.createdBy?.transactionHash ?? null,
             codeHash: keccak256(code),
@@ -237,7 +237,7 @@ export function createReadModel({
 export function consensusOf(block: Pick<BlockWithHeader, "extraData">): Consensus {
   const decoded = decodeExtraData(block.extraData);
   if (!("extraData" in decoded)) return { kind: "dev", validators: [], quorum: 0 };
-  const validators = decoded.extraData.validators.map((address) => getAddress(address));
+  const validators = decoded.extraData.validators.map((address) => checksumAddress(address));
   return { kind: decoded.extraData.consensus, validators, quorum: quorumOf(validators.length) };
 }
 

@@ -1,5 +1,5 @@
-import { getAddress } from "ethers/address";
 import { LRUCache } from "lru-cache";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
@@ -122,9 +122,9 @@ async function transfersOf({
     logIndex,
     transactionHash: receipt.transactionHash,
     ...timesOf(unixSeconds),
-    token: { address: getAddress(token), kind, ...(tokens.get(token) ?? unknownToken) },
-    from: getAddress(from),
-    to: getAddress(to),
+    token: { address: checksumAddress(token), kind, ...(tokens.get(token) ?? unknownToken) },
+    from: checksumAddress(from),
+    to: checksumAddress(to),
     value: value?.toString() ?? null,
     tokenId: tokenId?.toString() ?? null,
   }));

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex, readInteger, readText } from "../../lib/postgres/row.ts";
 import type { BlockTimesRecord, GasRecord, ProposersRecord } from "../records/block.ts";
@@ -50,7 +50,7 @@ export async function readProposers(db: Queryable, count: number): Promise<Propo
   });
   const total = rows.reduce((sum, row) => sum + readInteger(row, "blocks"), 0);
   const data = rows.map((row) => ({
-    proposer: getAddress(readHex(row, "proposer")),
+    proposer: checksumAddress(readHex(row, "proposer")),
     blocks: readInteger(row, "blocks"),
     share: readInteger(row, "blocks") / total,
   }));

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import {
   type Row,
@@ -152,9 +152,9 @@ function transactionRowOf(row: Row): TransactionRow {
     index: readInteger(row, "index"),
     ...timesOf(readInteger(row, "time")),
     status: readBoolean(row, "ok") ? "success" : "failed",
-    from: getAddress(readHex(row, "sender")),
-    to: recipient === null ? null : getAddress(recipient),
-    contractCreated: created === null ? null : getAddress(created),
+    from: checksumAddress(readHex(row, "sender")),
+    to: recipient === null ? null : checksumAddress(recipient),
+    contractCreated: created === null ? null : checksumAddress(created),
     value: readText(row, "value"),
     nonce: readInteger(row, "nonce"),
     fee: readText(row, "fee"),

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { TransferRecord } from "../records/transaction.ts";
@@ -71,14 +71,14 @@ function transferOf(row: Row): TransferRecord {
     transactionHash: readHex(row, "hash"),
     ...timesOf(readInteger(row, "time")),
     token: {
-      address: getAddress(readHex(row, "token")),
+      address: checksumAddress(readHex(row, "token")),
       kind: kindOf(readNullable(readText, row, "kind")),
       name: readNullable(readText, row, "name"),
       symbol: readNullable(readText, row, "symbol"),
       decimals: readNullable(readInteger, row, "decimals"),
     },
-    from: getAddress(readHex(row, "sender")),
-    to: getAddress(readHex(row, "recipient")),
+    from: checksumAddress(readHex(row, "sender")),
+    to: checksumAddress(readHex(row, "recipient")),
     value: readNullable(readText, row, "value"),
     tokenId: readNullable(readText, row, "token_id"),
   };

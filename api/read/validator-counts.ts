@@ -1,4 +1,4 @@
-import { getAddress } from "ethers/address";
+import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { onlyRow, readHex, readInteger, readNullable } from "../../lib/postgres/row.ts";
 import type { RankingRecord, ValidatorRecord } from "../records/block.ts";
@@ -52,7 +52,7 @@ export async function countValidators(
   });
   const counted = new Map(
     rows.map((row) => {
-      const address = getAddress(readHex(row, "address"));
+      const address = checksumAddress(readHex(row, "address"));
       const proposed = readInteger(row, "proposed");
       const missedTurns = readInteger(row, "missed");
       return [

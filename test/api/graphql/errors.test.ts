@@ -3,6 +3,7 @@ import t from "tap";
 import { createChainReader } from "../../../api/chain/chain-reader.ts";
 import { createKnownContracts } from "../../../api/chain/known-contracts.ts";
 import { createDocumentCheck } from "../../../api/graphql/check-document.ts";
+import { createHeadMemo } from "../../../api/graphql/head-memo.ts";
 import { createSchema } from "../../../api/graphql/schema.ts";
 import { serveGraphql } from "../../../api/graphql/serve-graphql.ts";
 import { createReadModel } from "../../../api/read/read-model.ts";
@@ -39,6 +40,7 @@ t.test("of a fault of ours a client learns that there was one, and the log what 
       blockTimeSeconds: 2,
       stalledAfterMs: 20_000,
     }),
+    memo: createHeadMemo(),
     charge: async () => ({ refund() {} }),
     bodies,
     explain: () => undefined,
@@ -73,3 +75,23 @@ t.test("a document is looked at once, and so many are kept as memory is set asid
   for (let index = 0; index < 300; index += 1) check(`${large} ${index}`);
   t.not(check(large), kept, "by bytes as well");
 });
+
+t.test(
+  "what is true for a head is made once for it, and anew a second later or after a failure",
+  async (t) => {
+    let nowMs = 0;
+    let made = 0;
+    const memo = createHeadMemo({ monotonicMs: () => nowMs });
+    const get = () => memo.get("chain", async () => (made += 1));
+    t.same(await Promise.all([get(), get()]), [1, 1]);
+    memo.forget();
+    t.equal(await get(), 2);
+    nowMs = 999;
+    t.equal(await get(), 2);
+    nowMs = 1000;
+    t.equal(await get(), 3);
+    memo.forget();
+    await t.rejects(memo.get("chain", () => Promise.reject(new Error("away"))));
+    t.equal(await get(), 4);
+  },
+);

@@ -4,6 +4,7 @@ import t from "tap";
 import { createChainReader } from "../../../api/chain/chain-reader.ts";
 import { createKnownContracts } from "../../../api/chain/known-contracts.ts";
 import { createContext } from "../../../api/graphql/context.ts";
+import { createHeadMemo } from "../../../api/graphql/head-memo.ts";
 import { createSchema } from "../../../api/graphql/schema.ts";
 import { createReadModel } from "../../../api/read/read-model.ts";
 import { createRpcClient, type RpcCall } from "../../../lib/chain/rpc-client.ts";
@@ -66,7 +67,11 @@ const schema = createSchema();
 async function count(source: string) {
   asked.calls = [];
   asked.statements = [];
-  const { data, errors } = await graphql({ schema, source, contextValue: createContext(read) });
+  const { data, errors } = await graphql({
+    schema,
+    source,
+    contextValue: createContext({ read, memo: createHeadMemo() }),
+  });
   t.equal(errors, undefined);
   return { data, ...asked };
 }
