@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import t from "tap";
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 
