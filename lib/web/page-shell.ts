@@ -1,13 +1,21 @@
 import { type Html, html } from "./html.ts";
 
-/** A whole page around its main part: `/page.css`, `/page.js` and `/icon.svg` are the page's own files. */
+/** A whole page around its main part: `page.css`, `page.js` and `icon.svg` below `root` are the page's own files. */
 export function pageShell({
+  language = "en",
+  root = "/",
   title,
   product,
   head = html``,
   bodyAttributes = html``,
+  top = html``,
   main,
+  foot = html``,
 }: {
+  /** The language of its texts (BCP 47). */
+  language?: string;
+  /** Leads to the first page: "/", or "./" and "../" where a proxy serves the pages in a folder. */
+  root?: string;
   title: string;
   /** Which part of Tollgate this is: "faucet". */
   product: string;
@@ -15,28 +23,34 @@ export function pageShell({
   head?: Html;
   /** With a blank before the first. */
   bodyAttributes?: Html;
+  /** More for the header, after the name. */
+  top?: Html;
   main: Html;
+  /** What stands below the main part. */
+  foot?: Html;
 }): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>${title} · Tollgate ${product}</title>
-    <link rel="icon" href="/icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="/page.css">
-    <script type="module" src="/page.js"></script>
+    <link rel="icon" href="${root}icon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="${root}page.css">
+    <script type="module" src="${root}page.js"></script>
     ${head}
   </head>
   <body${bodyAttributes}>
     <header class="top">
-      <img src="/icon.svg" alt="" width="32" height="32">
+      <img src="${root}icon.svg" alt="" width="32" height="32">
       <p class="brand">Tollgate <span>${product}</span></p>
+      ${top}
     </header>
-    <main>
+    <main id="main">
 ${main}
     </main>
+    ${foot}
   </body>
 </html>
 `.text;
