@@ -5,6 +5,7 @@ import { ConfigError } from "../../lib/config/read-config.ts";
 import type { Profile } from "../../lib/keys/api-key.ts";
 import { createKeyStore } from "../../lib/keys/key-store.ts";
 import { ensureServiceKey } from "../keys/service-key.ts";
+import { reachableUrl } from "../processes/reachable-url.ts";
 import { processService } from "./process-service.ts";
 import type { Service } from "./service.ts";
 
@@ -21,6 +22,7 @@ export function apiService({
   gatewayUrl,
   certFile,
   profile,
+  walletPort,
   isNewChain,
   nodeProgram,
 }: {
@@ -31,10 +33,12 @@ export function apiService({
   certFile: string | undefined;
   /** The gateway's: it decides which keys it takes. */
   profile: Profile;
+  /** Where the explorer sends people who want the network in their wallet. */
+  walletPort: number;
   /** A database of POSTGRES_URL may hold the index of the chain before. */
   isNewChain: boolean;
   nodeProgram: string;
-}): Service {
+}): Service & { explorerUrl: string } {
   const config = readUsableConfig({ configFile, env });
   let apiKey = "";
   const service = processService({
@@ -47,10 +51,12 @@ export function apiService({
       isTls: false,
       ops: config.ops,
       args: isNewChain ? ["--adopt-chain"] : [],
-      env: ({ postgres }) => ({
+      env: ({ postgres, faucetPage = "" }) => ({
         POSTGRES_URL: postgres,
         API_UPSTREAM: gatewayUrl,
         API_UPSTREAM_KEY: apiKey,
+        API_FAUCET_URL: faucetPage,
+        API_WALLET_PROXY_URL: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
         ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
       }),
       endWithinMs,
@@ -60,6 +66,7 @@ export function apiService({
   });
   return {
     name: "api",
+    explorerUrl: reachableUrl(config),
     ports: service.ports,
     async start(context) {
       const { addresses, data } = context;

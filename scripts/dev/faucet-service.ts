@@ -15,6 +15,7 @@ export function faucetService({
   configFile,
   env,
   walletPort,
+  explorerUrl,
   isNewChain,
   nodeProgram,
 }: {
@@ -22,6 +23,8 @@ export function faucetService({
   env: Readonly<Record<string, string | undefined>>;
   /** What its page adds to wallets: the wallet proxy. */
   walletPort: number;
+  /** Where its page shows transactions. */
+  explorerUrl: string;
   /** A Redis that stays may hold claims of the chain before. */
   isNewChain: boolean;
   nodeProgram: string;
@@ -41,6 +44,7 @@ export function faucetService({
       REDIS_URL: faucetRedis,
       // Of several nodes the one that answers: with one of its own, claims would wait while that is down.
       FAUCET_UPSTREAM: chainNode === undefined ? chain : (internalRpc ?? chain),
+      FAUCET_EXPLORER: explorerUrl,
       FAUCET_WALLET_RPC: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
     }),
     endWithinMs,
@@ -52,6 +56,7 @@ export function faucetService({
     ports: [...service.ports, { ...inside, owner, changeWith: `\`private.port\` in ${configFile}` }],
     start(context) {
       context.addresses.faucet = reachableUrl(inside);
+      context.addresses.faucetPage = reachableUrl(config);
       return service.start(context);
     },
   };

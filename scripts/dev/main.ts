@@ -40,8 +40,8 @@ async function start(options: DevOptions): Promise<void> {
   const chain = besu
     ? await usableBesu({ file: options.networkFile, chainId: config.chainId })
     : chainService();
-  const faucet = usableFaucet(options);
   const api = usableApi({ options, config });
+  const faucet = usableFaucet({ options, explorerUrl: api.explorerUrl });
   const coloured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
   const output = createOutput({ stream: process.stdout, coloured });
   // The children write to pipes, and cannot see that these end at a terminal.
@@ -123,12 +123,19 @@ async function usableBesu(options: { file: string; chainId: number }): Promise<S
   return "refused" in chain ? refuse(chain.refused) : chain;
 }
 
-function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
+function usableFaucet({
+  options: { faucetFile, walletPort, reset },
+  explorerUrl,
+}: {
+  options: DevOptions;
+  explorerUrl: string;
+}): Service {
   try {
     return faucetService({
       configFile: faucetFile,
       env: process.env,
       walletPort,
+      explorerUrl,
       isNewChain: reset,
       nodeProgram: process.execPath,
     });
@@ -138,7 +145,13 @@ function usableFaucet({ faucetFile, walletPort, reset }: DevOptions): Service {
   }
 }
 
-function usableApi({ options, config }: { options: DevOptions; config: GatewayConfig }): Service {
+function usableApi({
+  options,
+  config,
+}: {
+  options: DevOptions;
+  config: GatewayConfig;
+}): ReturnType<typeof apiService> {
   try {
     return apiService({
       configFile: options.apiFile,
@@ -146,6 +159,7 @@ function usableApi({ options, config }: { options: DevOptions; config: GatewayCo
       gatewayUrl: reachableUrl({ ...config, isTls: config.tls !== undefined }),
       certFile: config.tls?.certFile,
       profile: config.profile,
+      walletPort: options.walletPort,
       isNewChain: options.reset,
       nodeProgram: process.execPath,
     });

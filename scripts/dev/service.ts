@@ -28,6 +28,8 @@ export type ServiceContext = {
     redis?: string;
     /** Where the faucet keeps its claims. */
     faucetRedis?: string;
+    /** Where people claim. */
+    faucetPage?: string;
     /** What the API keeps of the chain and of merchants. */
     postgres?: string;
     /** One node's JSON-RPC over HTTP. */
