@@ -98,6 +98,9 @@ const configSchema = z
     trustedProxies: z.array(addressRange).max(256).default([]),
     origins: commaList(origin, 2).default([]),
     publicUrl: httpUrl.default("http://127.0.0.1:4000"),
+    /** Where the explorer's pages lead to; empty: there is no link. */
+    faucetUrl: z.union([z.literal(""), httpUrl]).default(""),
+    walletProxyUrl: z.union([z.literal(""), httpUrl]).default(""),
     contractsFolder: z.string().default("contracts"),
     names: names.prefault({}),
     blockTimeSeconds: bounded(3600).default(2),

@@ -17,6 +17,8 @@ import { createKnownContracts } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
 import { readContracts } from "./chain/read-contracts.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
+import { createExplorer } from "./explorer/create-explorer.ts";
+import { createPages } from "./explorer/create-pages.ts";
 import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
 import { createHeadMemo } from "./graphql/head-memo.ts";
@@ -204,7 +206,26 @@ async function createParts({
   const bodies = createBodyReader({ what: "A query", types: [jsonType] });
   const schema = createSchema();
   const version = readVersion();
+  const routes = createRoutes({
+    version,
+    publicUrl: config.publicUrl,
+    graphqlSchema: () => printSchema(schema),
+  });
+  const explorer = createExplorer({
+    pages: createPages(routes),
+    read,
+    cache,
+    charge,
+    settings: {
+      ...config,
+      limit: { points: pointsOf(config), windowSeconds: config.limits.windowSeconds },
+    },
+    explain: explainFailure,
+    logger,
+    now,
+  });
   const app = createHttpService({
+    refuse: explorer.refuse,
     bodies,
     bodyBytesMax: config.bodyBytesMax,
     requestTimeoutMs: config.requestTimeoutMs,
@@ -214,7 +235,7 @@ async function createParts({
   measureRequests(app, metrics);
   allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
   serveRoutes(app, {
-    routes: createRoutes({ version, publicUrl: config.publicUrl, graphqlSchema: () => printSchema(schema) }),
+    routes,
     read,
     cache,
     charge,
@@ -223,6 +244,7 @@ async function createParts({
   serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger });
   serveLive(app, { feed, charge, clientAddress });
   const health = createHealth({ heads, redis, pool, follower, version });
+  explorer.addTo(app);
   app.get("/health", async (_request, reply) => {
     const record = await health();
     return reply.code(record.status === "failing" ? 503 : 200).send(record);

@@ -10,6 +10,9 @@ export type FinishedAnswer = {
   etag: string;
   cache: CacheRule;
   fileName: string | undefined;
+  /** 200 but for pages: theirs can be an error's, or lead elsewhere (`location`). */
+  status: number;
+  location: string | undefined;
 };
 
 export type AnswerCache = {
@@ -111,5 +114,7 @@ function finish(made: Exclude<RouteAnswer, Refusal>): FinishedAnswer {
     type: "text" in made ? made.type : jsonType,
     cache: made.cache,
     fileName: "text" in made ? made.fileName : undefined,
+    status: ("text" in made ? made.status : undefined) ?? 200,
+    location: "text" in made ? made.location : undefined,
   };
 }

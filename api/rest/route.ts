@@ -18,7 +18,7 @@ export type CacheRule = "immutable" | "mined" | "consensus" | "head" | "release"
 /** What a route answers: a record with how long it is true, a text of another type, or a refusal. */
 export type RouteAnswer =
   | { record: object; cache: CacheRule }
-  | { text: string; type: string; cache: CacheRule; fileName?: string }
+  | { text: string; type: string; cache: CacheRule; fileName?: string; status?: number; location?: string }
   | Refusal;
 
 export type RouteTag =

@@ -1,0 +1,132 @@
+// What the explorer's pages do beyond their HTML: relative times, copy buttons, keys, and news of blocks. Every page is
+// whole without it.
+
+const { root = "./", words: wordsText = "{}", live } = document.body.dataset;
+/** @type {Record<string, string>} */
+const words = JSON.parse(wordsText);
+
+/** @param {string} name @param {number} [n] */
+const say = (name, n) => (words[name] ?? "").replace("#", String(n));
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** @param {number} seconds */
+function ago(seconds) {
+  if (seconds < 2) return say("now");
+  if (seconds < minute) return say("seconds", Math.floor(seconds));
+  if (seconds < hour) return say("minutes", Math.floor(seconds / minute));
+  if (seconds < day) return say("hours", Math.floor(seconds / hour));
+  return say("days", Math.floor(seconds / day));
+}
+
+/** How long ago a time is stands where the time stood; the time itself is shown when it is pointed at. */
+function tellTimes() {
+  for (const time of document.querySelectorAll("time")) {
+    const absolute = time.dataset["absolute"] ?? time.textContent ?? "";
+    time.dataset["absolute"] = absolute;
+    time.title = absolute;
+    const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000;
+    const isFact = time.closest("dd") !== null;
+    time.textContent = isFact ? `${absolute} (${ago(seconds)})` : ago(seconds);
+  }
+}
+
+function addCopyButtons() {
+  // Pages that are not served over TLS have no clipboard, but for loopback.
+  if (navigator.clipboard === undefined) return;
+  for (const value of document.querySelectorAll("[data-copy]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = say("copy");
+    button.setAttribute("aria-label", `${say("copy")}: ${value.getAttribute("data-copy")}`);
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(value.getAttribute("data-copy") ?? "");
+      button.textContent = say("copied");
+      setTimeout(() => {
+        button.textContent = say("copy");
+      }, 1500);
+    });
+    value.after(button);
+  }
+}
+
+/** `/` goes to the search, `j` and `k` through the rows of the first list, the arrows to the neighbours of a block. */
+function listenToKeys() {
+  document.addEventListener("keydown", (event) => {
+    const { key, target, altKey, ctrlKey, metaKey } = event;
+    if (altKey || ctrlKey || metaKey) return;
+    if (target instanceof HTMLElement && target.matches("input, select, textarea, .scroll, pre")) {
+      if (target.matches(".scroll") && (key === "j" || key === "k")) moveInList(key === "j" ? 1 : -1);
+      return;
+    }
+    if (key === "/") {
+      event.preventDefault();
+      document.getElementById("q")?.focus();
+    } else if (key === "j" || key === "k") moveInList(key === "j" ? 1 : -1);
+    else if (key === "ArrowLeft") follow("prev");
+    else if (key === "ArrowRight") follow("next");
+  });
+}
+
+/** @param {1 | -1} step */
+function moveInList(step) {
+  const links = [...document.querySelectorAll("tbody tr > :first-child a")];
+  const row = document.activeElement?.closest("tr");
+  const at = links.findIndex((link) => link.closest("tr") === row);
+  const next = at === -1 ? links[0] : links[Math.min(links.length - 1, Math.max(0, at + step))];
+  if (next instanceof HTMLElement) next.focus();
+}
+
+/** @param {"prev" | "next"} rel */
+function follow(rel) {
+  const link = document.head.querySelector(`link[rel="${rel}"]`);
+  if (link instanceof HTMLLinkElement) location.assign(link.href);
+}
+
+/** Tells how many blocks came since the page was made, without moving what somebody reads. */
+function watchBlocks() {
+  const seen = { blocks: 0 };
+  const fresh = document.createElement("a");
+  fresh.className = "fresh";
+  fresh.href = location.pathname + location.search;
+  fresh.hidden = true;
+  const told = document.createElement("p");
+  told.className = "unseen";
+  told.setAttribute("aria-live", "polite");
+  document.getElementById("main")?.prepend(fresh, told);
+  const height = document.querySelector("[data-live-height] a");
+  /** The block that the page was made for: it comes again when the stream begins with it. */
+  let newest = Number(height?.getAttribute("href")?.split("/").at(-1) ?? -1);
+
+  const source = new EventSource(`${root}api/v1/live`);
+  source.addEventListener("block", (event) => {
+    const { number } = JSON.parse(event.data);
+    if (number <= newest) return;
+    newest = number;
+    if (live === "follow") return location.reload();
+    seen.blocks += 1;
+    fresh.hidden = false;
+    fresh.textContent = seen.blocks === 1 ? say("newBlock") : say("newBlocks", seen.blocks);
+    if (seen.blocks % 10 === 1) told.textContent = fresh.textContent;
+    if (height instanceof HTMLAnchorElement) {
+      height.textContent = new Intl.NumberFormat(document.documentElement.lang).format(number);
+      height.href = `${root}block/${number}`;
+    }
+  });
+  // Another chain, or more was missed than is sent again.
+  source.addEventListener("reset", () => location.reload());
+  addEventListener("pagehide", () => source.close());
+  // A page that comes back as it was left has missed some.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+}
+
+tellTimes();
+setInterval(tellTimes, 1000);
+addCopyButtons();
+listenToKeys();
+if (live !== undefined) watchBlocks();

@@ -1,0 +1,38 @@
+import type { RouteDescription } from "../rest/route.ts";
+import type { PageRoute } from "./page.ts";
+import { address } from "./pages/address.ts";
+import { block } from "./pages/block.ts";
+import { blocks } from "./pages/blocks.ts";
+import { burns } from "./pages/burns.ts";
+import { contracts } from "./pages/contracts.ts";
+import { docsPage } from "./pages/docs.ts";
+import { health } from "./pages/health.ts";
+import { home } from "./pages/home.ts";
+import { network } from "./pages/network.ts";
+import { search } from "./pages/search.ts";
+import { token, tokens } from "./pages/tokens.ts";
+import { transaction } from "./pages/transaction.ts";
+import { transactions } from "./pages/transactions.ts";
+import { validator, validators } from "./pages/validators.ts";
+
+/** Every page of the explorer. `routes`: what the reference page describes. */
+export function createPages(routes: readonly RouteDescription[]): PageRoute[] {
+  return [
+    home,
+    blocks,
+    block,
+    transactions,
+    transaction,
+    address,
+    tokens,
+    token,
+    validators,
+    validator,
+    burns,
+    contracts,
+    search,
+    network,
+    health,
+    docsPage(routes),
+  ];
+}

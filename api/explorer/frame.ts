@@ -1,0 +1,97 @@
+import { network } from "../../lib/network.ts";
+import { type Html, html } from "../../lib/web/html.ts";
+import { pageShell } from "../../lib/web/page-shell.ts";
+import type { Page, PageContext } from "./page.ts";
+import type { Texts } from "./texts/en.ts";
+import { type Language, languageCodes, languages } from "./texts/languages.ts";
+
+/** The navigation, in its order; paths count from the root. */
+const entries: readonly { entry: Exclude<keyof Texts["nav"], "label">; path: string }[] = [
+  { entry: "home", path: "" },
+  { entry: "blocks", path: "blocks" },
+  { entry: "transactions", path: "txs" },
+  { entry: "tokens", path: "tokens" },
+  { entry: "validators", path: "validators" },
+  { entry: "burns", path: "burns" },
+  { entry: "contracts", path: "contracts" },
+  { entry: "network", path: "network" },
+  { entry: "docs", path: "docs" },
+];
+
+/** What surrounds every page: its head, the navigation, search, and the links to the other languages. */
+export function frame(
+  context: PageContext,
+  {
+    page,
+    language,
+    root,
+    path,
+    entry,
+  }: {
+    page: Page;
+    language: Language;
+    root: string;
+    /** Of the page, from the root, with its query and without a slash before it. */
+    path: string;
+    entry: keyof Texts["nav"] | undefined;
+  },
+): string {
+  const { texts, settings } = context;
+  const { title, description, main, refreshSeconds, live, previous, next, searched = "" } = page;
+  const neighbours = [
+    ...(previous === undefined ? [] : [html`<link rel="prev" href="${root}${previous}">`]),
+    ...(next === undefined ? [] : [html`<link rel="next" href="${root}${next}">`]),
+  ];
+  const refresh =
+    refreshSeconds === undefined
+      ? html``
+      : html`<noscript><meta http-equiv="refresh" content="${String(refreshSeconds)}"></noscript>`;
+  return pageShell({
+    language,
+    root,
+    title,
+    product: texts.explorer,
+    head: html`<meta name="description" content="${description}">
+    <meta property="og:title" content="${title}">
+    <meta property="og:description" content="${description}">
+    <meta property="og:type" content="website">
+    <meta property="og:url" content="${new URL(path.split("?")[0] ?? "", `${settings.publicUrl}/`).href}">
+    <meta property="og:site_name" content="${network.chainName}">
+    ${neighbours}
+    ${refresh}`,
+    bodyAttributes: html` data-root="${root}" data-words="${JSON.stringify(texts.live)}"${live === undefined ? html`` : html` data-live="${live}"`}`,
+    top: html`<a class="skip" href="#main">${texts.skip}</a>
+      <form class="search" role="search" action="${root}search">
+        <label for="q" class="unseen">${texts.search.label}</label>
+        <input id="q" name="q" type="search" value="${searched}" placeholder="${texts.search.placeholder}" title="${texts.search.hint}" maxlength="100" spellcheck="false" autocomplete="off" autocapitalize="off">
+        <button type="submit">${texts.search.submit}</button>
+      </form>
+      <nav class="pages" aria-label="${texts.nav.label}"><ul>
+        ${entries.map((item) => navigationItem(item, { texts, root, current: entry }))}
+      </ul></nav>`,
+    main,
+    foot: html`<footer class="foot">
+      <p>${network.chainName} · ${texts.footer.chainId(network.chainId)} · ${texts.footer.about}</p>
+      <p>${texts.footer.language}: ${languageLinks({ language, root, path })}</p>
+    </footer>`,
+  });
+}
+
+function navigationItem(
+  { entry, path }: (typeof entries)[number],
+  { texts, root, current }: { texts: Texts; root: string; current: keyof Texts["nav"] | undefined },
+): Html {
+  const here = entry === current ? html` aria-current="page"` : html``;
+  return html`<li><a href="${root}${path}"${here}>${texts.nav[entry]}</a></li>`;
+}
+
+function languageLinks({ language, root, path }: { language: Language; root: string; path: string }): Html[] {
+  const [pathname = "", query = ""] = path.split("?", 2);
+  return languageCodes.map((code) => {
+    const { languageName } = languages[code];
+    if (code === language) return html`<span aria-current="true">${languageName}</span>`;
+    const parameters = new URLSearchParams(query);
+    parameters.set("lang", code);
+    return html`<a href="${root}${pathname}?${parameters.toString()}" hreflang="${code}" lang="${code}">${languageName}</a>`;
+  });
+}

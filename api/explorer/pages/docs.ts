@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { type Html, html } from "../../../lib/web/html.ts";
+import type { RouteDescription } from "../../rest/route.ts";
+import { facts, table } from "../elements/table.ts";
+import { type PageContext, pageRoute } from "../page.ts";
+
+/** The reference, from the table of routes that serves them. */
+export function docsPage(routes: readonly RouteDescription[]) {
+  return pageRoute({
+    path: "/docs",
+    entry: "docs",
+    params: z.object({}),
+    query: z.object({}),
+    render(context) {
+      const { texts, el, settings } = context;
+      const { docs } = texts;
+      const tags = [...new Set(routes.map(({ tag }) => tag))];
+      return {
+        title: docs.title,
+        description: docs.intro,
+        lasting: true,
+        main: html`<div class="intro"><h1>${docs.title}</h1><p>${docs.intro}</p></div>
+<section class="card">
+${facts([
+  [docs.openapi, el.link("api/v1/openapi.json", "/api/v1/openapi.json")],
+  [docs.graphql, html`${docs.graphqlHelp} ${el.link("api/v1/graphql-schema", docs.schema)}`],
+  [docs.live, docs.liveHelp],
+])}
+<p>${docs.limits(el.integer(settings.limit.points), settings.limit.windowSeconds)} ${docs.errors}</p>
+</section>
+${tags.map((tag) =>
+  tagCard(
+    context,
+    tag,
+    routes.filter((route) => route.tag === tag),
+  ),
+)}`,
+      };
+    },
+  });
+}
+
+function tagCard({ texts }: PageContext, tag: string, routes: readonly RouteDescription[]): Html {
+  const { docs } = texts;
+  return html`<section class="card" id="${tag.toLowerCase()}"><h2>${tag}</h2>
+${table<RouteDescription>({
+  caption: docs.caption(tag),
+  rows: routes,
+  columns: [
+    { title: docs.path, cell: ({ path }) => html`<code>GET ${path}</code>` },
+    { title: docs.answers, cell: ({ summary }) => html`<span lang="en">${summary}</span>` },
+    {
+      title: docs.parameters,
+      cell: ({ query }) => {
+        const names = Object.keys(query.shape);
+        return names.length === 0 ? "–" : html`<code>${names.join(", ")}</code>`;
+      },
+    },
+  ],
+})}
+</section>`;
+}

@@ -1,0 +1,188 @@
+import { z } from "zod";
+import { type Html, html } from "../../../lib/web/html.ts";
+import type { LogRecord, TransactionRecord } from "../../records/transaction.ts";
+import { transactionHash } from "../../rest/parameters.ts";
+import { facts, table } from "../elements/table.ts";
+import { errorPage } from "../error-pages.ts";
+import { transferTable } from "../lists.ts";
+import { type PageContext, pageRoute } from "../page.ts";
+
+export const transaction = pageRoute({
+  path: "/tx/:hash",
+  entry: "transactions",
+  params: z.object({ hash: transactionHash }),
+  query: z.object({}),
+  async render(context, { params: { hash } }) {
+    const { texts, read } = context;
+    const record = await read.transaction(hash);
+    if (record === undefined) {
+      const { unknown, unknownHelp } = texts.transaction;
+      return errorPage(context, { title: unknown, help: unknownHelp, status: 404, refreshSeconds: 2 });
+    }
+    const { number: head } = await read.latest();
+    const isPending = record.status === "pending";
+    return {
+      title: texts.transaction.titleOf(`${hash.slice(0, 10)}…${hash.slice(-6)}`),
+      description: `${texts.status[record.status]}: ${summaryOf(context, record)}`,
+      ...(isPending ? { refreshSeconds: 2, live: "follow" as const } : {}),
+      main: html`<h1>${texts.transaction.title}</h1>
+${outcome(context, record)}
+${transactionFacts(context, record, head)}
+${methodCard(context, record)}
+${transfersCard(context, record)}
+${eventsCard(context, record)}`,
+    };
+  },
+});
+
+/** What it did, in one sentence. */
+function summaryOf(
+  { texts, el }: PageContext,
+  { from, to, value, method, input }: TransactionRecord,
+): string {
+  const { transaction } = texts;
+  const sender = el.nameOf(from);
+  if (to === null) return transaction.created(sender);
+  const recipient = el.nameOf(to);
+  if (method === null || input === "0x") return transaction.sent(el.tokens(value), sender, recipient);
+  const called = method.name ?? method.selector;
+  return value === "0"
+    ? transaction.called(called, sender, recipient)
+    : transaction.calledWith(called, sender, recipient, el.tokens(value));
+}
+
+function outcome(context: PageContext, record: TransactionRecord): Html {
+  const { texts, el } = context;
+  const { transaction } = texts;
+  const help = {
+    success: html``,
+    failed: html`<p>${transaction.failedHelp}</p>`,
+    pending: html`<p>${transaction.pendingHelp}</p>`,
+  }[record.status];
+  return html`<section class="card outcome ${record.status}">
+<p class="outcome-line">${el.status(record.status)} <span>${summaryOf(context, record)}</span></p>
+${help}
+${record.status === "failed" ? reasonOf(context, record) : html``}
+</section>`;
+}
+
+function reasonOf({ texts }: PageContext, { revert }: TransactionRecord): Html {
+  const { transaction } = texts;
+  if (revert === null) return html`<p>${transaction.reasonGone}</p>`;
+  const called =
+    revert.error === null
+      ? undefined
+      : `${revert.error.name}(${revert.error.arguments.map(argumentText).join(", ")})`;
+  const text =
+    revert.reason ?? called ?? (revert.raw === null || revert.raw === "0x" ? undefined : revert.raw);
+  if (text === undefined) return html`<p>${transaction.noReason}</p>`;
+  return html`<p><strong>${transaction.reason}:</strong> <code class="long">${text}</code></p>`;
+}
+
+function transactionFacts({ texts, el }: PageContext, record: TransactionRecord, head: number): Html {
+  const { transaction } = texts;
+  const { blockNumber, timestamp, index, receipt, contractCreated } = record;
+  const since = Math.max(0, head - (blockNumber ?? head));
+  return html`<section class="card">
+<h2>${transaction.facts}</h2>
+${facts([
+  [transaction.hash, el.bytes(record.hash)],
+  blockNumber === null
+    ? undefined
+    : [
+        transaction.block,
+        html`${el.blockLink(blockNumber)} <span class="soft">${transaction.confirmations(since, el.integer(since))}</span>`,
+      ],
+  timestamp === null ? undefined : [transaction.time, el.time(timestamp)],
+  [transaction.from, el.fullAddress(record.from)],
+  record.to === null ? undefined : [transaction.to, el.fullAddress(record.to)],
+  contractCreated === null ? undefined : [transaction.contractCreated, el.fullAddress(contractCreated)],
+  [transaction.value, el.tokens(record.value)],
+  receipt === null ? undefined : [transaction.fee, el.tokens(receipt.fee)],
+  [
+    transaction.gas,
+    receipt === null
+      ? el.integer(record.gasLimit)
+      : texts.units.of(el.integer(receipt.gasUsed), el.integer(record.gasLimit)),
+  ],
+  [transaction.gasPrice, el.gwei(receipt?.effectiveGasPrice ?? record.gasPrice)],
+  [transaction.nonce, el.integer(record.nonce)],
+  index === null ? undefined : [transaction.position, el.integer(index)],
+  [transaction.type, String(record.type)],
+])}
+</section>`;
+}
+
+type Argument = { name: string; type: string; value: unknown };
+
+function argumentText({ value }: Argument): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function argumentTable({ texts }: PageContext, given: readonly Argument[]): Html {
+  const { transaction } = texts;
+  return table<Argument>({
+    caption: transaction.arguments,
+    rows: given,
+    columns: [
+      { title: transaction.argument, cell: ({ name }) => (name === "" ? "–" : name) },
+      { title: transaction.argumentType, cell: ({ type }) => html`<code>${type}</code>` },
+      {
+        title: transaction.argumentValue,
+        cell: (one) => html`<code class="long">${argumentText(one)}</code>`,
+      },
+    ],
+  });
+}
+
+function methodCard(context: PageContext, { method, input }: TransactionRecord): Html {
+  const { transaction } = context.texts;
+  if (input === "0x") return html``;
+  const decoded =
+    method?.arguments === null || method?.arguments === undefined || method.arguments.length === 0
+      ? html``
+      : argumentTable(context, method.arguments);
+  const signature =
+    method === null ? html`` : html`<p><code class="long">${method.signature ?? method.selector}</code></p>`;
+  return html`<section class="card">
+<h2>${transaction.method}</h2>
+${signature}
+${decoded}
+<details><summary>${transaction.raw}</summary><pre class="raw" tabindex="0">${input}</pre></details>
+</section>`;
+}
+
+function transfersCard(context: PageContext, { tokenTransfers }: TransactionRecord): Html {
+  if (tokenTransfers.length === 0) return html``;
+  return html`<section class="card">
+<h2>${context.texts.transaction.transfers}</h2>
+${transferTable(context, tokenTransfers, { withTransaction: false })}
+</section>`;
+}
+
+function eventsCard(context: PageContext, { receipt }: TransactionRecord): Html {
+  const logs = receipt?.logs ?? [];
+  if (logs.length === 0) return html``;
+  return html`<section class="card">
+<h2>${context.texts.transaction.events}</h2>
+<ol class="events">${logs.map((log) => eventItem(context, log))}</ol>
+</section>`;
+}
+
+function eventItem(context: PageContext, { address, event, topics, data, index }: LogRecord): Html {
+  const { texts, el } = context;
+  const { transaction } = texts;
+  const decoded =
+    event === null
+      ? html`<p>${transaction.unknownEvent}</p>`
+      : html`<p><code class="long">${event.signature}</code></p>${event.arguments.length === 0 ? html`` : argumentTable(context, event.arguments)}`;
+  return html`<li>
+<h3>${event?.name ?? transaction.event(index)}</h3>
+<p>${el.addressLink(address)}</p>
+${decoded}
+<details><summary>${transaction.topics}, ${transaction.data}</summary>
+<ul class="raw">${topics.map((topic) => html`<li><code class="long">${topic}</code></li>`)}</ul>
+<pre class="raw" tabindex="0">${data}</pre>
+</details>
+</li>`;
+}
