@@ -25,7 +25,7 @@ export type ChargedRequest = {
 export type RequestLimiter = {
   /** Takes `cost` points of a client's window, or none where it has not so many left. Never rejects. */
   charge(client: string, cost: number): Promise<ChargedRequest>;
-  /** That limits were counted by this process alone, with a tenth, in a window that may still go on. */
+  /** That limits are counted by this process alone, with a tenth: for a window at most, where nobody asks any more. */
   problem(): string | undefined;
 };
 
@@ -120,7 +120,9 @@ export function createRequestLimiter({
   return {
     async charge(client, cost) {
       try {
-        return await chargeShared(client, cost);
+        const charged = await chargeShared(client, cost);
+        aloneUntilMs = 0;
+        return charged;
       } catch (error) {
         if (!(error instanceof RedisAwayError) && !isRedisFailure(error)) throw error;
         aloneUntilMs = monotonicMs() + windowSeconds * 1000;
@@ -129,7 +131,7 @@ export function createRequestLimiter({
     },
     problem: () =>
       monotonicMs() < aloneUntilMs
-        ? "Redis did not answer: this process has counted requests by itself"
+        ? "Redis does not answer: this process counts requests by itself"
         : undefined,
   };
 }

@@ -13,7 +13,11 @@ const textOf = (finished: FinishedAnswer | Refusal) =>
 t.test("what is true for one head is made once for all who ask, and forgotten with it", async (t) => {
   const cache = start();
   let made = 0;
-  const ask = () => cache.answer("/a", async () => answer("head", (made += 1)));
+  const ask = () =>
+    cache.answer("/a", async () => {
+      made += 1;
+      return answer("head", made);
+    });
   await Promise.all(Array.from({ length: 20 }, ask));
   t.equal(made, 1, "equal questions are joined");
   await ask();

@@ -25,7 +25,7 @@ const readiness = async () => {
   const response = await fetch(`${api.opsUrl}/readyz`);
   return { status: response.status, text: await response.text() };
 };
-const isWhole = async () => !(await readiness()).text.includes("degraded");
+const isWhole = async () => /"degraded": ?false/.test((await readiness()).text);
 await waitFor("the index is whole", async () =>
   (await api.get("/api/v1/blocks?limit=1")).text.includes('"indexedBlock":4'),
 );
