@@ -63,3 +63,33 @@ t.test("in production two origins may read it, and no other", async (t) => {
   t.same([allowed.status, allowed.headers.get("access-control-allow-methods")], [204, "GET, HEAD, POST"]);
   t.equal((await preflight("https://evil.example")).headers.get("access-control-allow-methods"), null);
 });
+
+t.test("a client has 100 requests a minute, in production 200", async (t) => {
+  const origins = ["https://explorer.example", "https://www.example"];
+  for (const [profile, expected] of [
+    ["development", 100],
+    ["production", 200],
+  ] as const) {
+    const api = await startApi(t, {
+      ...services,
+      change: ({ limits: { windowSeconds }, ...config }) => ({
+        ...config,
+        ...{ profile, origins, trustedProxies: ["127.0.0.1"], limits: { windowSeconds } },
+      }),
+    });
+    const { headers } = await api.get("/api/v1/chain", { "X-Forwarded-For": `192.0.2.${expected}` });
+    t.equal(headers.get("ratelimit-policy"), `"default";q=${expected};w=60`);
+    t.match(headers.get("ratelimit"), new RegExp(`^"default";r=${expected - 1};t=(60|59|5\\d)$`));
+  }
+});
+
+t.test("a file costs ten requests, and a refused one nothing", async (t) => {
+  const api = await startApi(t, limited(12, { trustedProxies: ["127.0.0.1"] }));
+  const from = { "X-Forwarded-For": "198.51.100.7" };
+  const file = `/api/v1/accounts/0x${"12".repeat(20)}/transactions.csv`;
+  t.match((await api.get(file, from)).headers.get("ratelimit"), /r=2;/);
+  const refused = await api.get(file, from);
+  t.equal(refused.status, 429);
+  t.match(refused.headers.get("ratelimit"), /r=2;/);
+  t.equal((await api.get("/api/v1/chain", from)).status, 200);
+});
