@@ -55,7 +55,7 @@ export function frame(
     <meta property="og:title" content="${title}">
     <meta property="og:description" content="${description}">
     <meta property="og:type" content="website">
-    <meta property="og:url" content="${new URL(path.split("?")[0] ?? "", `${settings.publicUrl}/`).href}">
+    <meta property="og:url" content="${settings.publicUrl.replace(/\/$/, "")}/${path.split("?", 1)[0] ?? ""}">
     <meta property="og:site_name" content="${network.chainName}">
     ${neighbours}
     ${refresh}`,

@@ -98,6 +98,8 @@ t.test("a list is filtered, paged and taken along as CSV by its links alone", as
 
 t.test("what cannot be is a page that says what to do", async (t) => {
   const cases = [
+    ["/http://[", 404, "This page does not exist"],
+    ["//evil.example/x", 404, "This page does not exist"],
     ["/nothing/here", 404, "This page does not exist"],
     ["/block/99999", 404, "Block 99,999 does not exist yet"],
     [`/block/0x${"ab".repeat(32)}`, 404, "This block is not of this chain"],
