@@ -5,11 +5,22 @@ export type Bar = { value: number; title: string; className?: string };
 const height = 48;
 /** A bar and the gap behind it. */
 const step = 4;
-/** A few bars stay as narrow as many, at the right, where the newest stand. */
-const barsMin = 40;
+/** A few blocks' bars stay as narrow as many, at the right, where the newest stand. */
+const blocksMin = 40;
 
 /** Bars side by side, as an image with a text alternative; each tells its value when pointed at. */
-export function bars({ label, data, max }: { label: string; data: readonly Bar[]; max?: number }): Html {
+export function bars({
+  label,
+  data,
+  max,
+  barsMin = blocksMin,
+}: {
+  label: string;
+  data: readonly Bar[];
+  max?: number;
+  /** There is room for so many. */
+  barsMin?: number;
+}): Html {
   const top = max ?? Math.max(1, ...data.map(({ value }) => value));
   const from = Math.max(0, barsMin - data.length);
   const rects = data.map(({ value, title, className }, index) => {

@@ -138,7 +138,14 @@ function histogramCard({ texts }: PageContext, blocks: readonly RecentBlock[]): 
     count,
   }));
   return html`<section class="card"><h2>${words.histogram}</h2>
-${bars({ label: words.histogramCaption, data: rows.map(({ seconds, count }) => ({ value: count, title: `${texts.units.seconds(seconds)}: ${count}` })) })}
+${bars({
+  label: words.histogramCaption,
+  barsMin: 0,
+  data: rows.map(({ seconds, count }) => ({
+    value: count,
+    title: `${texts.units.seconds(seconds)}: ${count}`,
+  })),
+})}
 <details><summary>${words.histogramCaption}</summary>
 ${table<(typeof rows)[number]>({
   caption: words.histogramCaption,
