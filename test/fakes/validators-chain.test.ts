@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { waitFor } from "../helpers/wait-for.ts";
 import { isObject, type JsonObject } from "./validators/json.ts";
 import { ask, developmentWallet, openSocket, signed } from "./validators/rpc.ts";
 import { startValidators, type Validators } from "./validators/start-validators.ts";
@@ -35,7 +36,7 @@ t.test(
   "blocks are made by block time, linked, signed in turn, and stop while the chain is paused",
   async (t) => {
     const cluster = await startValidators(t, { blockTimeMs: 40 });
-    while (cluster.height() < 6) await sleep(5);
+    await waitFor("there are six blocks", () => cluster.height() >= 6);
     cluster.pause();
     await cluster.mine();
     const stalledAt = cluster.height();
@@ -50,7 +51,7 @@ t.test(
     }
     t.equal(new Set(chain.slice(1, 6).map((one) => one?.json["miner"])).size, 5);
     cluster.resume();
-    while (cluster.height() === stalledAt) await sleep(5);
+    await waitFor("blocks are made again", () => cluster.height() > stalledAt);
     t.ok(await ask(cluster.validator(0).url, "ibft_getSignerMetrics"));
   },
 );
@@ -227,16 +228,10 @@ t.test("a test that is killed in the midst leaves no anvil behind", async (t) =>
   t.equal((await ask(url, "eth_chainId"))["result"], "0x228d");
   child.kill("SIGKILL");
   await once(child, "exit");
-  const giveUpAt = Date.now() + 5_000;
   const isGone = () =>
     ask(url, "eth_chainId").then(
       () => false,
       (error: unknown) => Reflect.get(Object(error), "code") === "ECONNREFUSED",
     );
-  let gone = false;
-  while (!gone && Date.now() < giveUpAt) {
-    await sleep(10);
-    gone = await isGone();
-  }
-  t.ok(gone, "nobody listens there any more");
+  t.ok(await waitFor("nobody listens there any more", isGone));
 });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
+import { waitFor } from "../helpers/wait-for.ts";
 import {
   ask,
   developmentWallet,
@@ -134,7 +134,7 @@ t.test(
     const filter = (await ask(url, "eth_newBlockFilter"))["result"];
     first.slow(10_000);
     const inFlight = post(url, chainIdCall(1));
-    while (first.calls.inFlight === 0) await sleep(1);
+    await waitFor("the slow call is under way", () => first.calls.inFlight > 0, { everyMs: 1 });
     const keptAliveClosed = once(keptAlive, "close");
     await ask(second.url, "eth_sendRawTransaction", [await signed(bob, 10)]);
     await cluster.gossiped();
@@ -179,7 +179,7 @@ t.test("HTTP and WebSocket share the worker threads: one call too many waits, on
   only.latency("eth_gasPrice", 250);
   const gasPrice = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice"}';
   const slow = [1, 2].map(() => post(only.url, gasPrice));
-  while (only.calls.inFlight !== 2) await sleep(1);
+  await waitFor("both slow calls are under way", () => only.calls.inFlight === 2, { everyMs: 1 });
   const fast = post(only.url, chainIdCall(1));
   socket.send(chainIdCall(2));
   t.equal(await within(fast), "pending");
@@ -192,7 +192,7 @@ t.test("HTTP and WebSocket share the worker threads: one call too many waits, on
   // With a free worker a slow call on one WebSocket still holds up every other WebSocket, and no HTTP call.
   const other = await openSocket(only.wsUrl);
   socket.send(gasPrice);
-  while (only.callsOf("eth_gasPrice") !== 3) await sleep(1);
+  await waitFor("the third slow call has come", () => only.callsOf("eth_gasPrice") === 3, { everyMs: 1 });
   other.send(chainIdCall(3));
   t.match((await post(only.url, chainIdCall(4))).text, /0x228d/);
   t.strictSame(other.frames, []);
@@ -233,7 +233,7 @@ t.test("one connection above the limit is closed without an answer", async (t) =
   first.connectionLimit(first.calls.connections + 1);
   const taken = connect(port, "127.0.0.1");
   await once(taken, "connect");
-  while (first.calls.connections === 0) await sleep(1);
+  await waitFor("the first connection is counted", () => first.calls.connections > 0, { everyMs: 1 });
   const surplus = connect(port, "127.0.0.1");
   surplus.on("error", () => {});
   surplus.write("POST / HTTP/1.1\r\n");

@@ -4,6 +4,7 @@ import { startAnvil } from "../helpers/anvil.ts";
 import { startRig } from "../helpers/bad-input.ts";
 import { startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 /** The first of the public development accounts that every dev chain has. */
 const funded = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -219,11 +220,6 @@ t.test("a notification that changes the chain does so, and is answered 204", asy
   t.equal(batch.status, 204);
   t.equal(batch.text, "");
 
-  const minedBy = Date.now() + 8000;
-  let balance = "0x0";
-  while (balance !== "0x3" && Date.now() < minedBy) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    balance = await resultOf("eth_getBalance", [to, "latest"]);
-  }
-  t.equal(balance, "0x3");
+  const balance = () => resultOf("eth_getBalance", [to, "latest"]);
+  t.ok(await waitFor("all three are mined", async () => (await balance()) === "0x3", { everyMs: 100 }));
 });
