@@ -94,13 +94,7 @@ export async function openDockerNodes({
 
     async wipe(name) {
       await compose.mustRun(["rm", "--force", "--stop", name]);
-      const { volumes } = await compose.project();
-      const volume = volumes[name]?.name;
-      if (volume === undefined) throw new Error(`docker/compose.yaml has no volume ${name}`);
-      // The container that gave it to its user still holds it.
-      await compose.mustRun(["rm", "--force", volumesService]);
-      const removed = await compose.docker(["volume", "rm", "--force", volume]);
-      if (!removed.ok) throw new Error(`the volume ${volume} cannot be removed: ${removed.why}`);
+      await removeVolume(compose, name);
     },
 
     async logs({ name, linesMax, follow, signal, onLine }) {
@@ -122,4 +116,14 @@ export async function openDockerNodes({
       down: async () => void (await compose.mustRun(["--profile", "*", "down"])),
     },
   };
+}
+
+async function removeVolume(compose: ReturnType<typeof createCompose>, name: string): Promise<void> {
+  const { volumes } = await compose.project();
+  const volume = volumes[name]?.name;
+  if (volume === undefined) throw new Error(`docker/compose.yaml has no volume ${name}`);
+  // The container that gave it to its user still holds it.
+  await compose.mustRun(["rm", "--force", volumesService]);
+  const removed = await compose.docker(["volume", "rm", "--force", volume]);
+  if (!removed.ok) throw new Error(`the volume ${volume} cannot be removed: ${removed.why}`);
 }
