@@ -16,7 +16,8 @@ import { chooseLanguage, languageCookie } from "./choose-language.ts";
 import { createElements } from "./elements/elements.ts";
 import { awayPage, errorPage, missingPage } from "./error-pages.ts";
 import { frame } from "./frame.ts";
-import type { Page, PageContext, PageRoute, PageSettings } from "./page.ts";
+import type { Page, PageContext, PageSettings } from "./page.ts";
+import type { PageRoute } from "./page-route.ts";
 import { qrOf } from "./pages/address.ts";
 import { type Language, languages } from "./texts/languages.ts";
 

@@ -1,5 +1,5 @@
 import type { RouteDescription } from "../rest/route.ts";
-import type { PageRoute } from "./page.ts";
+import type { PageRoute } from "./page-route.ts";
 import { address } from "./pages/address.ts";
 import { block } from "./pages/block.ts";
 import { blocks } from "./pages/blocks.ts";

@@ -1,9 +1,6 @@
-import type { z } from "zod";
-import { isRefusal, type Refusal } from "../../lib/http-service/refusal.ts";
 import type { Html } from "../../lib/web/html.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import type { Elements } from "./elements/elements.ts";
-import { missingPage, refusedPage } from "./error-pages.ts";
 import type { Texts } from "./texts/en.ts";
 
 /** Where the explorer's pages lead to, and what they say of the API. */
@@ -46,60 +43,3 @@ export type Page = {
 };
 
 export type PageAnswer = Page | { redirect: string };
-
-/** A row of the table of pages. */
-export type PageRoute = {
-  /** With Fastify's parameters, from the root: `/block/:number`. */
-  path: string;
-  /** The entry of the navigation that it belongs to. */
-  entry: keyof Texts["nav"] | undefined;
-  answer(context: PageContext, raw: { params: unknown; query: unknown }): Promise<PageAnswer>;
-};
-
-type Shape = z.ZodObject;
-
-/**
- * Makes a row. A path that cannot be is a page that there is not; a query that cannot be is left out, since links are
- * passed on with what others append to them.
- */
-export function pageRoute<Params extends Shape, Query extends Shape>({
-  path,
-  entry,
-  params,
-  query,
-  invalid = missingPage,
-  render,
-}: {
-  path: string;
-  entry?: keyof Texts["nav"];
-  params: Params;
-  query: Query;
-  /** What is shown for a parameter of the path that cannot be. */
-  invalid?: (context: PageContext) => Page;
-  render: (
-    context: PageContext,
-    input: { params: z.output<Params>; query: z.output<Query> },
-  ) => Promise<PageAnswer | Refusal> | PageAnswer | Refusal;
-}): PageRoute {
-  return {
-    path,
-    entry,
-    async answer(context, raw) {
-      const found = params.safeParse(raw.params);
-      if (!found.success) return invalid(context);
-      const answered = await render(context, { params: found.data, query: readQuery(query, raw.query) });
-      return isRefusal(answered) ? refusedPage(context, path) : answered;
-    },
-  };
-}
-
-/** Each parameter by itself: one that cannot be used takes no other with it. */
-function readQuery<Query extends Shape>(query: Query, raw: unknown): z.output<Query> {
-  const whole = query.safeParse(raw);
-  if (whole.success) return whole.data;
-  const wrong = new Set(
-    whole.error.issues.flatMap(({ path: [key] }) => (key === undefined ? [] : [String(key)])),
-  );
-  const entries = Object.entries(Object(raw)).filter(([key]) => !wrong.has(key));
-  return query.parse(Object.fromEntries(entries));
-}

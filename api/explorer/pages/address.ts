@@ -10,7 +10,8 @@ import { pager } from "../elements/pager.ts";
 import { facts } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable, transferTable } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const tab = z
   .enum(["transactions", "transfers"])

@@ -8,7 +8,8 @@ import { pager } from "../elements/pager.ts";
 import { facts } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 /** A block by its number, or by its hash, which leads to its number. */
 const numberOrHash = z.union([

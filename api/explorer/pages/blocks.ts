@@ -5,7 +5,7 @@ import { listBlocks } from "../../read/block-lists.ts";
 import { pageQuery } from "../../rest/parameters.ts";
 import { pager } from "../elements/pager.ts";
 import { blockTable, indexNote } from "../lists.ts";
-import { pageRoute } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 export const blocks = pageRoute({
   path: "/blocks",

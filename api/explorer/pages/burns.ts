@@ -8,7 +8,8 @@ import { bars } from "../elements/bars.ts";
 import { pager } from "../elements/pager.ts";
 import { table } from "../elements/table.ts";
 import { empty, indexNote } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const wholeBps = 10_000;
 

@@ -3,7 +3,7 @@ import { html } from "../../../lib/web/html.ts";
 import type { ContractsRecord } from "../../records/chain.ts";
 import { table } from "../elements/table.ts";
 import { empty } from "../lists.ts";
-import { pageRoute } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 export const contracts = pageRoute({
   path: "/contracts",

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { RouteDescription } from "../../rest/route.ts";
 import { facts, table } from "../elements/table.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 /** The reference, from the table of routes that serves them. */
 export function docsPage(routes: readonly RouteDescription[]) {

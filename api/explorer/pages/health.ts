@@ -4,7 +4,8 @@ import { type RecentBlock, readRecentBlocks } from "../../read/recent-blocks.ts"
 import type { ChainRecord } from "../../records/chain.ts";
 import { bars } from "../elements/bars.ts";
 import { facts, table } from "../elements/table.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const blocksLooked = 100;
 /** A validator that sealed or proposed none of so many is taken for away. */

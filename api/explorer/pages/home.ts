@@ -8,7 +8,8 @@ import { listTransactions } from "../../read/transaction-lists.ts";
 import type { ChainRecord } from "../../records/chain.ts";
 import { bars } from "../elements/bars.ts";
 import { blockTable, empty, listOrAway, transactionTable } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const rowsShown = { limit: 10 };
 const chartBlocks = 100;

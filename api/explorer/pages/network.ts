@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { facts } from "../elements/table.ts";
-import { pageRoute } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 export const network = pageRoute({
   path: "/network",

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { search as find } from "../../read/search.ts";
 import type { SearchRecord } from "../../records/chain.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const textMax = 100;
 

@@ -8,7 +8,8 @@ import { pager } from "../elements/pager.ts";
 import { type Column, facts, table } from "../elements/table.ts";
 import { missingPage } from "../error-pages.ts";
 import { empty, indexNote, transferTable } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const movedShown = 10;
 

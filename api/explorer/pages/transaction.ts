@@ -5,7 +5,8 @@ import { transactionHash } from "../../rest/parameters.ts";
 import { facts, table } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { transferTable } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 export const transaction = pageRoute({
   path: "/tx/:hash",

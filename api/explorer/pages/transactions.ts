@@ -5,7 +5,7 @@ import { listTransactions } from "../../read/transaction-lists.ts";
 import { pageQuery } from "../../rest/parameters.ts";
 import { pager } from "../elements/pager.ts";
 import { empty, indexNote, transactionTable } from "../lists.ts";
-import { pageRoute } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 export const transactions = pageRoute({
   path: "/txs",

@@ -8,7 +8,8 @@ import { bars } from "../elements/bars.ts";
 import { facts, table } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty } from "../lists.ts";
-import { type PageContext, pageRoute } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { pageRoute } from "../page-route.ts";
 
 const stripBlocks = 100;
 /** As many colours as the style sheet has for proposers. */
