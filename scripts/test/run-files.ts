@@ -25,14 +25,15 @@ const preload = new URL("cached-types.js", import.meta.url).href;
 const tellCpu = new URL("tell-cpu.js", import.meta.url).href;
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/tollgate-compiled/", import.meta.url));
 /** By the clock of a busy machine. */
-const fileWithinSeconds = 300;
+const fileWithinSeconds = 600;
 /**
  * As much as the processors can do, and somewhat more: what a file took is an average of its time. In CI none more: a run that
  * nobody waits for should fail for what is wrong, not for being busy.
  */
-const jobsDefault = availableParallelism() + (process.env["CI"] === undefined ? 0.5 : 0);
-/** Each may have a browser, a Redis and a PostgreSQL of its own. */
-const filesMaxPerProcessor = 4;
+const isCi = process.env["CI"] !== undefined;
+const jobsDefault = availableParallelism() + (isCi ? 0 : 0.5);
+/** Each may have a browser, a Redis and a PostgreSQL of its own. In CI the average of a file is not what it takes at worst. */
+const filesMaxPerProcessor = isCi ? 1 : 4;
 /** Of a file that is short or new: it starts, which waits for nothing, and then does what it does. */
 const shareUnknown = 0.75;
 /** More that fail at once are no accident of a busy machine. */
@@ -53,7 +54,7 @@ export async function runFiles({
   files,
   costOf,
   jobs = jobsDefault,
-  retry = process.env["CI"] !== undefined,
+  retry = isCi,
 }: {
   files: readonly string[];
   costOf: (file: string) => FileCost | undefined;
@@ -69,8 +70,10 @@ export async function runFiles({
   const gate = createLoadGate({ processors: jobs, filesMax: Math.ceil(jobs) * filesMaxPerProcessor });
   const loadOf = (file: string) => {
     const cost = costOf(file);
+    // A docker daemon and its containers are none of a test's own processes.
+    if (cost === undefined || file.startsWith("test/docker/")) return shareUnknown;
     // Of one that needs both processors for a while the other half is somebody else's.
-    return cost === undefined ? shareUnknown : Math.min(cost.cpuSeconds / cost.seconds, 1);
+    return Math.min(cost.cpuSeconds / cost.seconds, 1);
   };
   const running = new Set<ChildProcess>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -158,7 +158,7 @@ async function makeMachine(t: Test, dockerEnv: Readonly<Record<string, string | 
       program: "bash",
       args: ["-euo", "pipefail", "-c", lines.join("\n")],
       env: { ...env, PROJECT_FOLDER: folder, NODE_NO_WARNINGS: "1" },
-      withinMs: 180_000,
+      withinMs: 420_000,
     });
     return { code, text: said.join("\n") };
   };
