@@ -1,23 +1,33 @@
 import { defineScript } from "../../lib/redis/run-script.ts";
 
 /**
- * Takes `ARGV[1]` points of a window of `ARGV[3]` ms, of which a client has `ARGV[2]`; a request that would need more takes
- * nothing. Returns 1 or 0 for taken or not, what is used, and the time until the window ends in ms.
+ * Charges requests of one client, one after the other: each takes its points (`ARGV[3]` and what follows) of a window of
+ * `ARGV[2]` ms, of which the client has `ARGV[1]`; one that would need more takes nothing. Returns the time until the window
+ * ends in ms, then for each request 1 or 0 for taken or not, and what is used after it.
  */
 export const chargeScript = defineScript(`
-local used = tonumber(redis.call('get', KEYS[1]) or '0')
-local cost = tonumber(ARGV[1])
+local before = tonumber(redis.call('get', KEYS[1]) or '0')
 local leftMs = redis.call('pttl', KEYS[1])
-local taken = 0
-if used + cost <= tonumber(ARGV[2]) then
-  taken = 1
-  used = redis.call('incrby', KEYS[1], cost)
+local points = tonumber(ARGV[1])
+local used = before
+local answer = {0}
+for at = 3, #ARGV do
+  local cost = tonumber(ARGV[at])
+  local taken = 0
+  if used + cost <= points then
+    taken = 1
+    used = used + cost
+  end
+  answer[#answer + 1] = taken
+  answer[#answer + 1] = used
 end
+if used > before then redis.call('incrby', KEYS[1], used - before) end
 if leftMs < 0 then
-  leftMs = tonumber(ARGV[3])
-  if taken == 1 then redis.call('pexpire', KEYS[1], leftMs) end
+  leftMs = tonumber(ARGV[2])
+  if used > before then redis.call('pexpire', KEYS[1], leftMs) end
 end
-return {taken, used, leftMs}
+answer[1] = leftMs
+return answer
 `);
 
 /**

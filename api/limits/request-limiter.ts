@@ -1,11 +1,11 @@
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { z } from "zod";
 import { apiRequestsKey } from "../../lib/redis/keys/api.ts";
 import { isRedisFailure } from "../../lib/redis/redis-failure.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { chargeScript, refundScript } from "./charge-scripts.ts";
+import { chargeTogether } from "./charge-together.ts";
 
 export type Standing = {
   allowed: boolean;
@@ -35,8 +35,6 @@ const shareWithoutRedis = 10;
 /** Clients that have used up their window cost Redis nothing until it ends; of so many this is remembered. */
 const spentClientsMax = 10_000;
 
-const chargeAnswer = z.tuple([z.number(), z.number(), z.number()]);
-
 /**
  * The limit of requests a minute by client, counted in Redis and so exact over any number of processes: a fixed window
  * that starts with the first charge, by Redis's clock. While Redis is away each process counts by itself, and a client
@@ -59,22 +57,25 @@ export function createRequestLimiter({
   const spentUntilMs = new LRUCache<string, number>({ max: spentClientsMax });
   let aloneUntilMs = 0;
 
+  const chargeInRedis = chargeTogether((client, costs) =>
+    runScript({
+      redis,
+      script: chargeScript,
+      keys: [apiRequestsKey(client)],
+      args: [points, windowSeconds * 1000, ...costs],
+    }),
+  );
+
   async function chargeShared(client: string, cost: number): Promise<ChargedRequest> {
     const endsAtMs = spentUntilMs.get(client) ?? 0;
     const waitMs = endsAtMs - monotonicMs();
     if (waitMs > 0) return { standing: standingOf(false, 0, waitMs), refund() {} };
     if (redis.status !== "ready") throw new RedisAwayError();
-    const answer = await runScript({
-      redis,
-      script: chargeScript,
-      keys: [apiRequestsKey(client)],
-      args: [cost, points, windowSeconds * 1000],
-    });
-    const [taken, used, resetMs] = chargeAnswer.parse(answer);
+    const { taken, used, resetMs } = await chargeInRedis(client, cost);
     const chargedAtMs = monotonicMs();
-    if (taken === 0 && used >= points) spentUntilMs.set(client, chargedAtMs + resetMs);
+    if (!taken && used >= points) spentUntilMs.set(client, chargedAtMs + resetMs);
     return {
-      standing: standingOf(taken === 1, points - used, resetMs),
+      standing: standingOf(taken, points - used, resetMs),
       refund() {
         const leftMs = Math.ceil(chargedAtMs + resetMs - monotonicMs());
         if (leftMs <= 0) return;

@@ -115,3 +115,30 @@ t.test("while Redis is away a client has a tenth, of this process, and its retur
   clock.ms += windowSeconds * 1000;
   t.equal(limiter.problem(), undefined);
 });
+
+t.test("what a client asks in one turn is charged by one command, each request by itself", async (t) => {
+  const commands = async () =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info("commandstats"))?.[1] ?? 0);
+  const { limiter } = startLimiter(300);
+  await limiter.charge("warm", 1);
+  const before = await commands();
+  const costs = Array.from({ length: 400 }, (_, index) => (index === 10 ? 250 : 1));
+  const standings = await Promise.all(
+    costs.map(async (cost) => (await limiter.charge("many", cost)).standing),
+  );
+  t.equal((await commands()) - before, 2, "256 at most a command");
+  t.strictSame(
+    standings.map(({ allowed }) => allowed),
+    costs.map((_, index) => index < 51),
+    "ten, the dear one, and what is left after it",
+  );
+  t.match(standings[10], { remaining: 40 });
+  t.equal(await usedBy("many"), 300);
+});
+
+t.test("a Redis that answers nonsense or fails refuses all that was asked in the turn alike", async (t) => {
+  const { limiter } = startLimiter(1000);
+  await redis.set(apiRequestsKey("odd"), "no number");
+  const outcomes = await Promise.allSettled([limiter.charge("odd", 1), limiter.charge("odd", 1)]);
+  t.equal(new Set(outcomes.map(({ status }) => status)).size, 1);
+});
