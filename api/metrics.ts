@@ -36,11 +36,12 @@ export function measureRequests(
   app: FastifyInstance,
   { requests, requestSeconds }: Pick<ApiMetrics, "requests" | "requestSeconds">,
 ): void {
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     // Paths that there are not have no end; a route's path is one of the table.
     const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
     requests.inc({ route, status: String(reply.raw.statusCode) });
     requestSeconds.observe(reply.elapsedTime / 1000);
+    done();
   });
 }
 

@@ -25,7 +25,7 @@ const pageType = "text/html; charset=utf-8";
 const headers = {
   ...pageHeaders({ formsTo: "self" }),
   // The same URL in the language of whoever asks.
-  Vary: "Accept-Language, Cookie",
+  Vary: "Accept-Language, Cookie, Origin",
   "Content-Type": pageType,
 };
 const headCacheControl = "private, max-age=1";

@@ -15,16 +15,16 @@ export function allowOrigins(
 ): void {
   const isAllowed = (origin: string): boolean => origins === "any" || origins.includes(origin);
 
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     // Also where there is no Origin: a shared cache would give the answer to a page as well.
     reply.header("Vary", "Origin");
     const { origin } = request.headers;
-    if (origin === undefined || !isAllowed(origin)) return;
-    reply.headers({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed });
-  });
-
-  app.addHook("onRequest", async (request, reply) => {
-    if (isPreflight(request)) return answerPreflight(reply);
+    if (origin === undefined) return done();
+    if (isAllowed(origin)) {
+      reply.headers({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed });
+    }
+    if (isPreflight(request)) return void answerPreflight(reply);
+    done();
   });
 }
 

@@ -75,12 +75,11 @@ export function createHttpService({
     },
     clientErrorHandler: answerUnreadable,
   });
-  // RFC 9112 section 3.2.
-  app.addHook("onRequest", async (request, reply) => {
+  // Hooks of every request have no promises. RFC 9112 section 3.2:
+  app.addHook("onRequest", (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
-    if (headers.host === undefined && httpVersion !== "1.0") {
-      return refuse({ request, reply, refused: withoutHost });
-    }
+    if (headers.host !== undefined || httpVersion === "1.0") return done();
+    void refuse({ request, reply, refused: withoutHost });
   });
   const allowedMethods = collectAllowedMethods(app);
   bodies.addTo(app);
@@ -91,7 +90,10 @@ export function createHttpService({
       if (!isOwnHost(request.raw)) return refuse({ request, reply, refused: foreignHost });
     });
   }
-  app.addHook("onSend", async (request, reply) => addCommonHeaders(request, reply));
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    addCommonHeaders(request, reply);
+    done();
+  });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const explained = explain(error);
     if (explained !== undefined) {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "../../processes/free-port.ts";
 import { runChild } from "../../processes/run-child.ts";
 import type { Teardown } from "../../processes/teardown.ts";
+import { startParentWatch } from "../../processes/watch-parent.ts";
 
 /** A server in a process of its own, whose CPU time can be told from that of those who ask it. */
 export type Server = { url: string; pid: number };
@@ -73,7 +74,14 @@ async function startServer(
     onLine: () => {},
   });
   if ("failed" in child) throw new Error(child.failed);
-  t.teardown(() => child.stop({ withinMs: 10_000 }));
+  // A bench that is killed stops nothing itself.
+  const watch = await startParentWatch();
+  watch.remember(child.pid);
+  t.teardown(async () => {
+    await child.stop({ withinMs: 10_000 });
+    watch.forget(child.pid);
+    await watch.stop();
+  });
   const url = `http://127.0.0.1:${port}`;
   const endMs = performance.now() + startWithinMs;
   while (!(await isAnswering(`${url}${path}`))) {

@@ -39,7 +39,7 @@ t.test("every page is whole, in both languages, and says so", async (t) => {
       t.equal(text.match(/<h1[ >]/g)?.length, 1, `one heading: ${path}`);
       t.notMatch(text, /undefined|\[object|NaN|\bnull\b/, path);
       t.notMatch(text, /style="|<script>|onclick/, "nothing is inline");
-      t.equal(got.get("vary"), "Accept-Language, Cookie");
+      t.equal(got.get("vary"), "Accept-Language, Cookie, Origin");
       t.match(got.get("content-security-policy") ?? "", /^default-src 'none'; script-src 'self'/);
       t.ok(text.length < 100_000, `${path} has ${text.length} bytes`);
     }
