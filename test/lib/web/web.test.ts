@@ -14,7 +14,14 @@ t.test("every text that is put into HTML is escaped, HTML is not", async (t) => 
 t.test("the shell escapes its title and names its product", async (t) => {
   const page = pageShell({ title: "<x>", product: "faucet", main: html`<p>here</p>` });
   t.match(page, /<title>&lt;x&gt; · Tollgate faucet<\/title>/);
-  t.match(page, /<main>\n<p>here<\/p>\n\s*<\/main>/);
+  t.match(page, /<main id="main">\n<p>here<\/p>\n\s*<\/main>/);
+});
+
+t.test("a page in a folder leads to its files from there, in its language", async (t) => {
+  const page = pageShell({ title: "x", product: "y", language: "id", root: "../", main: html`` });
+  t.match(page, '<html lang="id">');
+  for (const file of ["icon.svg", "page.css", "page.js"]) t.match(page, `"../${file}"`);
+  t.notMatch(page, '="/');
 });
 
 t.test("a page lets nothing in from outside and nothing inline", async (t) => {
