@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { pointsOf, readApiConfig } from "../../api/config.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../config/api.yaml", import.meta.url));
 
@@ -36,7 +37,7 @@ t.test(
 );
 
 t.test("a password of a file goes into the URL, whatever it is made of", async (t) => {
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     "api.yaml": "postgres: { passwordFile: password }\n",
     password: "p@s/s:%41 \n",
   });
@@ -55,7 +56,7 @@ t.test("what cannot be used is named by file, line and key", async (t) => {
     "prot: 1": /api\.yaml:1: prot: this key is unknown/,
   };
   for (const [text, message] of Object.entries(cases)) {
-    const file = join(t.testdir({ "api.yaml": text }), "api.yaml");
+    const file = join(testFolder(t, { "api.yaml": text }), "api.yaml");
     t.throws(() => readApiConfig({ file, env: {} }), { message }, text);
   }
 });

@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { createDatabase } from "../helpers/postgres.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { startServices } from "./support/start-world.ts";
 
@@ -86,7 +87,10 @@ t.test("--check tells what is in order, and what cannot be used, with exit code 
 t.test("it takes its password from a file, keeps it and its key to itself, and ends in order", async (t) => {
   const url = new URL(postgresUrl);
   const password = decodeURIComponent(url.password);
-  const passwordFile = join(t.testdir({ password: `${password}\n`, key: "tg_dev_of_a_file\n" }), "password");
+  const passwordFile = join(
+    testFolder(t, { password: `${password}\n`, key: "tg_dev_of_a_file\n" }),
+    "password",
+  );
   url.password = "";
   const api = runApiProcess(t, ["--profile", "development"], {
     ...environment,

@@ -4,13 +4,14 @@ import { validatorRecord } from "../../api/records/block.ts";
 import { publishedRoutes } from "../../scripts/docs/api-endpoints.ts";
 import { apiExamples, otherExamples } from "../../scripts/docs/api-examples.ts";
 import { apiRegistry, isOurs } from "../../scripts/docs/generated.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { startApi } from "./support/start-api.ts";
 import { alice, bob, startWorld } from "./support/start-world.ts";
 
 const readme = readFileSync(new URL("../../api/README.md", import.meta.url), "utf8");
 
 const world = await startWorld(t);
-const contracts = t.testdir({
+const contracts = testFolder(t, {
   "till.json": JSON.stringify({
     name: "Till",
     address: `0x${"c1".repeat(20)}`,

@@ -13,6 +13,7 @@ import { containerPaths } from "../../genesis/node-config.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
 import { createCompose } from "../../scripts/network/docker/compose.ts";
 import { qaKey } from "../helpers/gateway.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { composeEnvironment, findPrepared, mustRun } from "./start-docker.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
@@ -52,7 +53,7 @@ t.test("docker compose config, for every profile", async (t) => {
     t.plan(0, prepared.missing);
     return;
   }
-  const folder = join(t.testdir({}), "network");
+  const folder = join(testFolder(t, {}), "network");
   const config = readNetworkConfig({ file: path("config/network.yaml"), env: {} });
   const { files, manifest } = planNetwork({ config, createKey: createNodeKey });
   for (const { path: file, content } of files) {

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const probe = (name: string) => fileURLToPath(new URL(`../../docker/probes/${name}`, import.meta.url));
 
@@ -29,7 +30,7 @@ async function serve(t: Test, answer: () => { status?: number; body: string }): 
 t.test("a validator is healthy while its height moves", async (t) => {
   let body = "";
   const port = await serve(t, () => ({ body }));
-  const folder = t.testdir({});
+  const folder = testFolder(t, {});
   const look = (at = port) =>
     runCommand(t, {
       program: "bash",

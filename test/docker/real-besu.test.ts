@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { buildImages } from "./build-images.ts";
 import { ownPlace, quickNetwork, removeLeftOvers } from "./rig.ts";
 import { startDocker } from "./start-docker.ts";
@@ -18,7 +19,7 @@ t.test("what real Besu has to prove is played in containers too", async (t) => {
   await buildImages(docker);
   await removeLeftOvers(docker.env);
   const { env, firstAddress } = await ownPlace({ env: docker.env, subnet: 103 });
-  const configFile = join(t.testdir({}), "network.yaml");
+  const configFile = join(testFolder(t, {}), "network.yaml");
   writeFileSync(configFile, quickNetwork({ firstAddress }));
   const lines: string[] = [];
   const code = await runRealBesu({

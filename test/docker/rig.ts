@@ -15,6 +15,7 @@ import { runNetwork } from "../../scripts/network/run-network.ts";
 import { currentStatus } from "../../scripts/network/show-status.ts";
 import { processIdentity } from "../../scripts/processes/process-identity.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { imageVariables } from "./build-images.ts";
 import type { DockerEnvironment } from "./start-docker.ts";
 
@@ -157,7 +158,7 @@ export function quickNetwork({ firstAddress }: { firstAddress: string }): string
 /** A network in a folder of the test's own, of stand-in images, beside which another one of the same machine can run. */
 export async function makeNetwork(t: Test, dockerEnvironment: DockerEnvironment, place: { subnet: number }) {
   await removeLeftOvers(dockerEnvironment);
-  const parent = t.testdir({});
+  const parent = testFolder(t, {});
   const folder = join(parent, "network");
   const configFile = join(parent, "network.yaml");
   const { env, ports, firstAddress } = await ownPlace({ env: dockerEnvironment, ...place });

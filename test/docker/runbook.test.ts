@@ -6,6 +6,7 @@ import t, { type Test } from "tap";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { runCommand } from "../helpers/run-command.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { buildImages, withImages } from "./build-images.ts";
 import { networkHere, ownPlace, removeLeftOvers } from "./rig.ts";
@@ -128,7 +129,7 @@ const expected: Readonly<Record<string, readonly RegExp[]>> = {
 
 /** A copy of the project in a folder of its own, as a machine that has just got it. */
 async function makeMachine(t: Test, dockerEnv: Readonly<Record<string, string | undefined>>) {
-  const folder = join(t.testdir({}), "project");
+  const folder = join(testFolder(t, {}), "project");
   mkdirSync(folder);
   for (const name of execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")) {
     if (!name.startsWith("test/")) cpSync(join(root, name), join(folder, name));

@@ -9,6 +9,7 @@ import { planNetwork } from "../../genesis/network-files.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
 import { besuArguments } from "../../scripts/network/native/besu-command.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { startStandIn } from "./besu-stand-in/start-stand-in.ts";
 
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
@@ -26,7 +27,7 @@ async function start(
     http,
   }: { change?: (genesis: string) => string; lines?: string; http?: number },
 ): Promise<void> {
-  const folder = t.testdir({});
+  const folder = testFolder(t, {});
   for (const { path, content } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     if (path === "genesis.json") writeFileSync(join(folder, path), change(content));

@@ -6,13 +6,14 @@ import t, { type Test } from "tap";
 import { readFaucetConfig } from "../../faucet/config.ts";
 import { openWallet } from "../../faucet/wallet.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../config/faucet.yaml", import.meta.url));
 const developmentKey = `0x${"1".repeat(64)}`;
 const fees = { gasLimit: 40_000, maxFeePerGasWei: 1n, maxPriorityFeePerGasWei: 0n };
 
 async function problemsOf(t: Test, content: object): Promise<readonly string[]> {
-  const file = join(t.testdir(), "faucet.yaml");
+  const file = join(testFolder(t), "faucet.yaml");
   await writeFile(file, JSON.stringify(content));
   try {
     readFaucetConfig({ file, env: {} });
@@ -40,7 +41,7 @@ t.test(
 );
 
 t.test("the file says what the defaults say, key by key", async (t) => {
-  const file = join(t.testdir(), "faucet.yaml");
+  const file = join(testFolder(t), "faucet.yaml");
   await writeFile(file, JSON.stringify({ wallet: { developmentKey } }));
   const { wallet: _, allowlistFile: __, ...defaults } = readFaucetConfig({ file, env: {} });
   const { wallet: ___, allowlistFile: ____, ...written } = readFaucetConfig({ file: shipped, env: {} });
@@ -97,7 +98,7 @@ t.test(
   "an encrypted keystore opens with its password from a file or the configuration, and with no other",
   async (t) => {
     const wallet = new Wallet(developmentKey);
-    const folder = t.testdir({ password: "correct horse\n" });
+    const folder = testFolder(t, { password: "correct horse\n" });
     const file = join(folder, "keystore.json");
     // Few rounds of scrypt: the test is about us.
     await writeFile(file, await encryptKeystoreJson(wallet, "correct horse", { scrypt: { N: 2 } }));

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { allowlistText, postClaim } from "./support/start-faucet.ts";
@@ -55,7 +56,7 @@ t.test("--check tells what is in order, and what cannot be used, with exit code 
 t.test("the process serves, keeps its secrets out of its log, and ends in order at SIGTERM", async (t) => {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
   const address = randomAddress();
-  const folder = t.testdir({ "allowlist.yaml": allowlistText([{ address }]) });
+  const folder = testFolder(t, { "allowlist.yaml": allowlistText([{ address }]) });
   const config = join(folder, "faucet.yaml");
   const developmentKey = `0x${"7".repeat(64)}`;
   await writeFile(
@@ -91,7 +92,7 @@ t.test("the process serves, keeps its secrets out of its log, and ends in order 
 
 t.test("a port that is taken ends the process with the reason", async (t) => {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
-  const folder = t.testdir({ "allowlist.yaml": allowlistText([]) });
+  const folder = testFolder(t, { "allowlist.yaml": allowlistText([]) });
   const config = join(folder, "faucet.yaml");
   const developmentKey = `0x${"7".repeat(64)}`;
   await writeFile(

@@ -8,6 +8,7 @@ import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { type RawOutcome, type RawPiece, rawPost, rawRequest } from "../helpers/raw-http.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 /*
  * uWebSockets.js reads chunked bodies loosely, and nothing of ours sees the bytes. What is held here is what follows for
@@ -128,7 +129,7 @@ t.test("nor behind an answer that no client takes in one piece, or that has no b
 });
 
 t.test("the same over TLS, whose records may come together", async (t) => {
-  const tls = await writeCertificate(t.testdir());
+  const tls = await writeCertificate(testFolder(t));
   const [redis, stub] = await Promise.all([startRedis(t), startStubValidator(t)]);
   const gateway = await startGateway(t, {
     redisUrl: redis.url,

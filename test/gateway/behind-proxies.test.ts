@@ -16,6 +16,7 @@ import { chainIdCall, post } from "../helpers/bad-input.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 
 /* What gateway/README.md says of nginx and HAProxy is taken from there and run. */
@@ -183,7 +184,7 @@ for (const proxy of proxies) {
 }
 
 async function startBehind(t: Test, { proxy, program }: { proxy: Proxy; program: string }) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const [redis, anvil, { certificate }] = await Promise.all([
     startRedis(t),
     startAnvil(t),

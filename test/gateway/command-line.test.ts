@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { createApiKey } from "../../lib/keys/api-key.ts";
 import { coreKey, qaKey } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 /** Nothing listens there: what only checks must not need it. */
 const nowhere = { redisUrl: "redis://127.0.0.1:1", upstream: "http://127.0.0.1:1" };
@@ -38,7 +39,7 @@ t.test("--check", async (t) => {
   });
 
   t.test("of a method table that is not in order: exit code 2", async (t) => {
-    const dir = t.testdir();
+    const dir = testFolder(t);
     writeFileSync(join(dir, "methods.yaml"), "lanes: {}\nmethods: {}\nrefused: []\n");
     const text = "upstreams: http://127.0.0.1:1\nmethodsFile: methods.yaml\n";
     writeFileSync(join(dir, "gateway.yaml"), text);
@@ -66,7 +67,7 @@ t.test("--profile production", async (t) => {
   t.test(
     "takes a configuration without keys, and refuses one with any: its secret would stand in a file",
     async (t) => {
-      const file = join(t.testdir(), "gateway.yaml");
+      const file = join(testFolder(t), "gateway.yaml");
       const methodsFile = new URL("../../config/methods.yaml", import.meta.url).pathname;
       const common = `upstreams: http://127.0.0.1:1\nmethodsFile: ${methodsFile}\n`;
       const live = createApiKey({ profile: "production" });

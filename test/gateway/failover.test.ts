@@ -5,6 +5,7 @@ import t, { type Test } from "tap";
 import { echoMethod, type StubAnswer, startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 /** Time of a light call here; the shipped 10 s would make these tests long. */
 const lightTimeoutMs = 3000;
@@ -62,7 +63,7 @@ const failures: Record<string, StubAnswer> = {
 
 t.test("failover", async (t) => {
   const redis = await startRedis(t);
-  const methodsFile = join(t.testdir(), "methods.yaml");
+  const methodsFile = join(testFolder(t), "methods.yaml");
   const shipped = readFileSync(new URL("../../config/methods.yaml", import.meta.url), "utf8");
   writeFileSync(
     methodsFile,

@@ -10,6 +10,7 @@ import { writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 
 const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "net_version" });
@@ -18,7 +19,7 @@ t.test("over TLS", async (t) => {
   const redis = await startRedis(t);
   const validator = await startStubValidator(t);
   const startSecure = async (t: Test, days?: number) => {
-    const folder = t.testdir();
+    const folder = testFolder(t);
     const tls = await writeCertificate(folder, {
       commonName: "first",
       ...(days === undefined ? {} : { days }),
@@ -64,7 +65,7 @@ t.test("over TLS", async (t) => {
     const first = await ask(gateway.port, { ca: certificate, agent: keptAgent });
     t.equal(first.servedBy, "first");
 
-    const next = await replace(folder, t.testdir({ next: {} }));
+    const next = await replace(folder, testFolder(t, { next: {} }));
     await waitFor(
       "the second certificate is served",
       async () => (await servedBy(gateway.port)) === "second",
@@ -87,7 +88,7 @@ t.test("over TLS", async (t) => {
       await new Promise((resolve) => setTimeout(resolve, 2200));
       t.equal(warned().length, 1);
 
-      await replace(folder, t.testdir({ next: {} }));
+      await replace(folder, testFolder(t, { next: {} }));
       await waitFor(
         "the second certificate is served",
         async () => (await servedBy(gateway.port)) === "second",
@@ -127,7 +128,7 @@ t.test("over TLS", async (t) => {
 });
 
 t.test("a certificate that cannot be used is refused with its file and the reason", async (t) => {
-  const folder = t.testdir({ one: {}, other: {} });
+  const folder = testFolder(t, { one: {}, other: {} });
   const { certFile, keyFile } = await writeCertificate(join(folder, "one"));
   const other = await writeCertificate(join(folder, "other"));
   const text = (name: string, content: string) => {

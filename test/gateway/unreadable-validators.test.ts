@@ -6,6 +6,7 @@ import { answered, refused } from "../fakes/validators/besu-errors.ts";
 import { startValidators, type Validators } from "../fakes/validators/start-validators.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 
 const redis = await startRedis(t);
@@ -59,7 +60,7 @@ function leftOut({ logLines }: GatewayUnderTest): Line[] {
 
 async function start(t: Test, cluster: Validators): Promise<GatewayUnderTest> {
   const shipped = readFileSync(new URL("../../config/methods.yaml", import.meta.url), "utf8");
-  const methodsFile = join(t.testdir(), "methods.yaml");
+  const methodsFile = join(testFolder(t), "methods.yaml");
   // A call waits its whole time for a validator: the shipped 10 s would make these tests long.
   writeFileSync(methodsFile, shipped.replace("light: { timeoutMs: 10000 }", "light: { timeoutMs: 500 }"));
   const change = (config: GatewayConfig): GatewayConfig => ({ ...config, methodsFile });

@@ -12,6 +12,7 @@ import { inspectGenesis } from "../../genesis/inspect/inspect-genesis.ts";
 import { readManifest } from "../../genesis/manifest.ts";
 import { runGenesis } from "../../genesis/run-genesis.ts";
 import { writeNetwork } from "../../genesis/write-network.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const crashingInit = fileURLToPath(new URL("crashing-init.ts", import.meta.url));
@@ -32,7 +33,7 @@ async function init(...args: string[]) {
 }
 
 function place(t: Test) {
-  const parent = t.testdir({});
+  const parent = testFolder(t, {});
   const folder = join(parent, "network");
   return { parent, folder, read: (path: string) => readFileSync(join(folder, path), "utf8") };
 }

@@ -7,6 +7,7 @@ import { inspectGenesis } from "../../genesis/inspect/inspect-genesis.ts";
 import { deterministicDeployer, developmentAccounts } from "../../genesis/known-accounts.ts";
 import { runGenesis } from "../../genesis/run-genesis.ts";
 import { encodeExtraData } from "../../lib/ibft/extra-data.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const now = () => new Date("2026-11-21T00:00:00Z");
 const besusFile = fileURLToPath(new URL("../vectors/besu-genesis.json", import.meta.url));
@@ -221,7 +222,7 @@ t.test("the command exits with 0, 1 for a problem, 2 for a file that is not ther
     });
     return { code, out: out.join("\n"), err: err.join("\n") };
   };
-  const file = join(t.testdir(), "genesis.json");
+  const file = join(testFolder(t), "genesis.json");
   writeFileSync(file, JSON.stringify({ ...good, difficulty: "0x2" }));
   t.match(await run(besusFile), { code: 0, out: /0xd32262eb.*Nothing is wrong with it/s });
   t.match(await run(file), { code: 1, out: /PROBLEM {2}difficulty.*One problem/s });

@@ -4,11 +4,12 @@ import { Wallet } from "ethers";
 import t from "tap";
 import { runGenesis } from "../../genesis/run-genesis.ts";
 import { useNativeScrypt } from "../helpers/native-scrypt.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 useNativeScrypt();
 
 t.test("the faucet's key becomes a keystore with a password of its own, once", async (t) => {
-  const folder = join(t.testdir({}), "network");
+  const folder = join(testFolder(t, {}), "network");
   const genesis = async (...args: string[]) => {
     const [out, err]: [string[], string[]] = [[], []];
     const code = await runGenesis({

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { coreKey } from "./gateway.ts";
+import { testFolder } from "./test-folder.ts";
 import { waitFor } from "./wait-for.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -96,7 +97,7 @@ export function writeConfig(
     more = "",
   }: { redisUrl: string; upstream: string; port?: number; opsPort?: number; more?: string },
 ): string {
-  const file = join(t.testdir(), "gateway.yaml");
+  const file = join(testFolder(t), "gateway.yaml");
   const lines = [
     `port: ${port}`,
     `ops: { port: ${opsPort} }`,

@@ -5,6 +5,7 @@ import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { runApi } from "../../scripts/api/run-api.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const logger = pino({ level: "silent" });
 
@@ -92,7 +93,7 @@ t.test("what is wrong with the command line or the configuration is said", async
     code: 2,
     err: /--postgres: an address such as/,
   });
-  const config = ["--config", `${t.testdir({ "api.yaml": "prt: 1\n" })}/api.yaml`];
+  const config = ["--config", `${testFolder(t, { "api.yaml": "prt: 1\n" })}/api.yaml`];
   t.match(await api(["migrate", ...config]), { code: 2, err: /api\.yaml:1: prt: this key is unknown/ });
   t.match(await api(["migrate", "--help"]), { code: 0, out: /exit code 1 where something is due/ });
 });

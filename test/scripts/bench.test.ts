@@ -17,6 +17,7 @@ import { spreadOf, summarizeWorkload } from "../../scripts/bench/gateway/summari
 import { createStubChain } from "../../scripts/bench/gateway/validators/stub-chain.ts";
 import { createUnique, fill, type WorkloadName, workloads } from "../../scripts/bench/gateway/workloads.ts";
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const programs = await findPrograms({ contestants: [nginx], path: process.env["PATH"] });
@@ -81,7 +82,7 @@ t.test("interrupted in the middle, it ends all that it has started", { skip: can
 });
 
 t.test("what is missing is said with how to install it", async (t) => {
-  const path = join(t.testdir(), "bin");
+  const path = join(testFolder(t), "bin");
   mkdirSync(path);
   const { code, stderr } = await runBench(t, [], { PATH: path }).ended;
   t.equal(code, 2);
@@ -90,7 +91,7 @@ t.test("what is missing is said with how to install it", async (t) => {
 });
 
 t.test("without a contestant's program the others can be measured", async (t) => {
-  const path = join(t.testdir(), "bin");
+  const path = join(testFolder(t), "bin");
   mkdirSync(path);
   for (const name of ["wrk", "redis-server", "taskset"]) symlinkSync(process.execPath, join(path, name));
   const absent = {
@@ -285,7 +286,7 @@ const measurement: Measurement = {
 
 /** `npm run bench` with these arguments; its files go to a folder of its own, by which its processes are known too. */
 function runBench(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const folder = join(t.testdir({ temporary: {} }), "temporary");
+  const folder = join(testFolder(t, { temporary: {} }), "temporary");
   const script = join(root, "scripts/bench/main.ts");
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: folder, ...env },

@@ -13,6 +13,7 @@ import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { claimConfirmed, postClaim } from "./dev-claims.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
@@ -24,7 +25,7 @@ const status = z.object({ validators: z.array(z.unknown()) });
 
 /** A folder for npm start, a quick network's configuration, and Besu's stand-in. */
 async function place(t: Test) {
-  const folder = t.testdir({});
+  const folder = testFolder(t, {});
   const networkFile = join(folder, "network.yaml");
   const portBase = await freePortBase();
   writeFileSync(

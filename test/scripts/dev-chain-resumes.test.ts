@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import { chainService } from "../../scripts/dev/chain-service.ts";
 import type { ServiceContext } from "../../scripts/dev/service.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const block = z.object({ hash: z.string(), timestamp: z.string(), number: z.string() });
 
@@ -48,7 +49,7 @@ async function look(t: Test, folder: string) {
 }
 
 t.test("a chain that is resumed again and again keeps its genesis block and the time of day", async (t) => {
-  const folder = join(t.testdir(), "chain");
+  const folder = join(testFolder(t), "chain");
   await mkdir(folder);
   const { genesis } = await look(t, folder);
   // anvil took a genesis block of its own after five starts.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { createChainState } from "../../scripts/dev/chain-state.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 
 const older = '{"block":1}';
 const newer = '{"block":2}';
@@ -78,7 +79,7 @@ t.test("a crash between the two steps of saving leaves the state before", async 
 });
 
 function stateIn(t: Test) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const said: string[] = [];
   const now = () => new Date("2026-01-02T03:04:05Z");
   return { folder, said, state: createChainState({ folder, say: (text) => said.push(text), now }) };

@@ -1,12 +1,13 @@
 import t from "tap";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { claimant, claimConfirmed, claimOf, postClaim } from "./dev-claims.ts";
 import { coreKey, startDev, startedDev } from "./dev-rig.ts";
 
 t.jobs = 3;
 
 t.test("npm start brings the faucet, behind the gateway too, and a second start resumes it", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   t.match(first.printed(), new RegExp(`faucet +http://127\\.0\\.0\\.1:${first.ports.faucet}/`));
   t.match(first.printed(), /faucet {3}│ .*faucet is up/, "its lines are told from others'");
@@ -38,7 +39,7 @@ t.test("npm start brings the faucet, behind the gateway too, and a second start 
 });
 
 t.test("--reset makes a new chain, which the faucet takes though its Redis stays", async (t) => {
-  const [folder, redis] = [t.testdir(), await startRedis(t)];
+  const [folder, redis] = [testFolder(t), await startRedis(t)];
   const env = { REDIS_URL: redis.url };
   const first = await startedDev(t, { folder, env });
   const { claim } = await postClaim(`http://127.0.0.1:${first.ports.faucet}/claim`);
@@ -54,7 +55,7 @@ t.test("--reset makes a new chain, which the faucet takes though its Redis stays
 });
 
 t.test("a faucet's configuration that cannot be used is refused before anything starts", async (t) => {
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     "own-redis.yaml": "redis: redis://192.0.2.1\nwallet:\n  keystoreFile: x\n",
     "no-wallet.yaml": `redis: \${REDIS_URL}\nupstream: \${FAUCET_UPSTREAM}\n`,
   });

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { createDatabase } from "../helpers/postgres.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { createPool } from "../lib/postgres/support/pool.ts";
 import { startDev, startedDev, stillRunning } from "./dev-rig.ts";
 
@@ -16,7 +17,7 @@ async function inPostgres(t: Test, { folder, text }: { folder: string; text: str
 }
 
 t.test("PostgreSQL is started, shown, resumed and reset with the rest", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder, postgres: "own" });
   const children = await first.children();
   t.match(Object.keys(children).sort(), [
@@ -66,7 +67,9 @@ t.test("PostgreSQL is started, shown, resumed and reset with the rest", async (t
 t.test(
   "PostgreSQL that cannot start ends everything, with its last lines and what else there is",
   async (t) => {
-    const folder = t.testdir({ ".data": { postgres: { password: "x", cluster: { PG_VERSION: "9.6\n" } } } });
+    const folder = testFolder(t, {
+      ".data": { postgres: { password: "x", cluster: { PG_VERSION: "9.6\n" } } },
+    });
     const dev = await startDev(t, { folder, postgres: "own" });
     t.same(await dev.ended, { code: 1, signal: null });
     t.match(
@@ -82,7 +85,7 @@ t.test("POSTGRES_URL: that database is used, said, and left as it is", async (t)
   const { host, pathname, password } = new URL(given);
   const { pool } = createPool(t, { url: given });
   await pool.query("create table trace ()");
-  const dev = await startedDev(t, { folder: t.testdir(), env: { POSTGRES_URL: given }, args: ["--reset"] });
+  const dev = await startedDev(t, { folder: testFolder(t), env: { POSTGRES_URL: given }, args: ["--reset"] });
   t.match(dev.printed(), "--reset leaves the database of POSTGRES_URL as it is.");
   t.match(
     dev.printed(),
@@ -102,7 +105,7 @@ t.test("POSTGRES_URL that cannot be used ends it", async (t) => {
     ["127.0.0.1:5432", "POSTGRES_URL: postgres://user:password@host:5432/database was expected"],
   ] as const;
   for (const [POSTGRES_URL, text] of refusals) {
-    const dev = await startDev(t, { folder: t.testdir(), env: { POSTGRES_URL } });
+    const dev = await startDev(t, { folder: testFolder(t), env: { POSTGRES_URL } });
     t.same(await dev.ended, { code: 1, signal: null });
     t.match(dev.printed(), text);
     t.notMatch(dev.printed(), "secret");

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import t from "tap";
 import { WebSocket } from "ws";
+import { testFolder } from "../helpers/test-folder.ts";
 import { startDev, startedDev } from "./dev-rig.ts";
 
 t.test("npm start brings the wallet proxy and the internal RPC", async (t) => {
-  const dev = await startedDev(t, { folder: t.testdir() });
+  const dev = await startedDev(t, { folder: testFolder(t) });
   const [wallet, internal] = [dev.ports.wallet, dev.ports.chain].map((port) => `http://127.0.0.1:${port}/`);
   if (wallet === undefined || internal === undefined) throw new Error("there are two");
 
@@ -59,7 +60,7 @@ t.test(
   "in the production profile there is neither: no key stands in the file, and nobody mines at will",
   async (t) => {
     const methodsFile = new URL("../../config/methods.yaml", import.meta.url).pathname;
-    const folder = t.testdir({
+    const folder = testFolder(t, {
       "gateway.yaml": `profile: production
 port: \${GATEWAY_PORT}
 ops:

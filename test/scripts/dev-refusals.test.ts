@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { freePorts, startDev, startedDev } from "./dev-rig.ts";
 
 t.jobs = 3;
@@ -19,7 +20,7 @@ t.test("a taken port is named with the process that holds it, before anything st
       const ports = await freePorts();
       const holder = createServer().listen(ports[name], host);
       await once(holder, "listening");
-      const folder = t.testdir({ [`${name}-${host.length}`]: {} });
+      const folder = testFolder(t, { [`${name}-${host.length}`]: {} });
       const dev = await startDev(t, { folder, ports });
       t.same(await dev.ended, { code: 1, signal: null }, `${name} on ${host}`);
       t.match(dev.printed(), `port ${ports[name]} `);
@@ -35,7 +36,7 @@ t.test("a taken port is named with the process that holds it, before anything st
 t.test("a port that two of its own servers want is named with both", async (t) => {
   const ports = await freePorts();
   const { gateway } = ports;
-  const dev = await startDev(t, { folder: t.testdir(), ports: { ...ports, chain: gateway } });
+  const dev = await startDev(t, { folder: testFolder(t), ports: { ...ports, chain: gateway } });
   t.same(await dev.ended, { code: 1, signal: null });
   t.match(
     dev.printed(),
@@ -44,7 +45,7 @@ t.test("a port that two of its own servers want is named with both", async (t) =
 });
 
 t.test("two at once in one folder: the second names the first, with --reset as well", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   for (const args of [[], ["--reset"]]) {
     const second = await startDev(t, { folder, args });
@@ -81,7 +82,7 @@ t.test("what it was told and cannot use", async (t) => {
       /names a Redis or validators of its own/,
     ],
   ];
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     "wrong.yaml": "upstreams: ${UPSTREAMS}\nprot: 1\n",
     "own.yaml": "upstreams: ${UPSTREAMS}\nredis: redis://127.0.0.1:6379\n",
   });
@@ -97,7 +98,7 @@ t.test("what it was told and cannot use", async (t) => {
 });
 
 t.test("without any Redis, and no way to install one, it says what to type", async (t) => {
-  const dev = await startDev(t, { folder: t.testdir(), env: { PATH: "" } });
+  const dev = await startDev(t, { folder: testFolder(t), env: { PATH: "" } });
   t.same(await dev.ended, { code: 1, signal: null });
   t.match(dev.printed(), "There is no redis-server or valkey-server on PATH.");
   t.match(dev.printed(), "\n  Debian, Ubuntu   sudo sh scripts/processes/install-redis.sh\n");
@@ -106,7 +107,7 @@ t.test("without any Redis, and no way to install one, it says what to type", asy
 
 t.test("REDIS_URL: that Redis is used, said, and left as it is", async (t) => {
   const redis = await startRedis(t);
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const dev = await startedDev(t, { folder, env: { REDIS_URL: redis.url }, args: ["--reset"] });
   t.match(dev.printed(), "--reset leaves the Redis of REDIS_URL as it is.");
   t.match(dev.printed(), `REDIS_URL is set: ${redis.url} is used, and no Redis is started.`);

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { z } from "zod";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { type DevUnderTest, startedDev, stillRunning } from "./dev-rig.ts";
 
@@ -24,7 +25,7 @@ const block = z.object({
 t.jobs = 5;
 
 t.test("the first start prints what one needs to try it", async (t) => {
-  const dev = await startedDev(t, { folder: t.testdir(), postgres: "own" });
+  const dev = await startedDev(t, { folder: testFolder(t), postgres: "own" });
   const table = dev.printed().slice(dev.printed().indexOf("Tollgate is up"));
 
   t.test("80 columns are enough for it", async (t) => {
@@ -67,7 +68,7 @@ t.test("the first start prints what one needs to try it", async (t) => {
 });
 
 t.test("after Ctrl-C a second start resumes, and --reset begins anew", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   const children = await first.children();
   t.same(Object.keys(children).sort(), ["api", "chain", "faucet", "gateway", "redis", "redis-faucet"]);
@@ -88,7 +89,7 @@ t.test("after Ctrl-C a second start resumes, and --reset begins anew", async (t)
 });
 
 t.test("after kill -9 of npm start its children end, and the next start resumes", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   const children = await first.children();
   const left = await leaveTraces(first);
@@ -100,7 +101,7 @@ t.test("after kill -9 of npm start its children end, and the next start resumes"
 });
 
 t.test("after kill -9 of everything the next start resumes at what was saved", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   const children = await first.children();
   const left = await leaveTraces(first);
@@ -115,7 +116,7 @@ t.test("after kill -9 of everything the next start resumes at what was saved", a
 });
 
 t.test("a saved chain that a crash has cut is set aside, and the one before is resumed", async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = await startedDev(t, { folder });
   const left = await leaveTraces(first);
   await savedChain({ folder, after: Date.now() });

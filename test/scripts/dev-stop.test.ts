@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { checkPorts } from "../../scripts/processes/check-ports.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { type DevUnderTest, startDev, startedDev, stillRunning } from "./dev-rig.ts";
 
@@ -8,7 +9,7 @@ t.jobs = 4;
 
 t.test("each way of asking it to stop ends everything in order", async (t) => {
   for (const signals of [["SIGINT"], ["SIGTERM"], ["SIGHUP"], ["SIGINT", "SIGINT"]] as const) {
-    const dev = await startedDev(t, { folder: t.testdir({ [signals.join()]: {} }) });
+    const dev = await startedDev(t, { folder: testFolder(t, { [signals.join()]: {} }) });
     const children = await dev.children();
     const beganAt = Date.now();
     // Two at once are what npm makes of one Ctrl-C: the terminal's, and the one that it passes on.
@@ -22,7 +23,7 @@ t.test("each way of asking it to stop ends everything in order", async (t) => {
 });
 
 t.test("it can be stopped while it starts", async (t) => {
-  const dev = await startDev(t, { folder: t.testdir() });
+  const dev = await startDev(t, { folder: testFolder(t) });
   const children = await waitFor(
     "the chain starts",
     async () => {
@@ -38,7 +39,7 @@ t.test("it can be stopped while it starts", async (t) => {
 });
 
 t.test("a second Ctrl-C does not wait for a child that does not end", async (t) => {
-  const dev = await startedDev(t, { folder: t.testdir() });
+  const dev = await startedDev(t, { folder: testFolder(t) });
   const children = await dev.children();
   process.kill(children["gateway"] ?? 0, "SIGSTOP");
   dev.signal("SIGINT");
@@ -52,7 +53,7 @@ t.test("a second Ctrl-C does not wait for a child that does not end", async (t) 
 });
 
 t.test("a child that does not end when asked is killed, and the rest still ends in order", async (t) => {
-  const dev = await startedDev(t, { folder: t.testdir() });
+  const dev = await startedDev(t, { folder: testFolder(t) });
   const children = await dev.children();
   process.kill(children["gateway"] ?? 0, "SIGSTOP");
   dev.signal("SIGINT");
@@ -63,7 +64,7 @@ t.test("a child that does not end when asked is killed, and the rest still ends 
 for (const name of ["redis", "redis-faucet", "postgres", "chain", "gateway", "faucet"]) {
   t.test(`${name} that ends by itself is named, and everything else is stopped`, async (t) => {
     const postgres = name === "postgres" ? "own" : "given";
-    const dev = await startedDev(t, { folder: t.testdir(), postgres });
+    const dev = await startedDev(t, { folder: testFolder(t), postgres });
     const children = await dev.children();
     process.kill(children[name] ?? 0, "SIGKILL");
     t.same(await dev.ended, { code: 1, signal: null });
@@ -74,7 +75,7 @@ for (const name of ["redis", "redis-faucet", "postgres", "chain", "gateway", "fa
 
 t.test("a service that cannot start ends everything, with its last lines", async (t) => {
   // Redis refuses a folder whose append-only file is a folder of another kind.
-  const folder = t.testdir({ ".data": { redis: { appendonlydir: "not a folder" } } });
+  const folder = testFolder(t, { ".data": { redis: { appendonlydir: "not a folder" } } });
   const dev = await startDev(t, { folder });
   t.same(await dev.ended, { code: 1, signal: null });
   t.match(dev.printed(), /did not start: redis ended \(exit code 1\)\nIts last lines:\n[\s\S]*appendonlydir/);

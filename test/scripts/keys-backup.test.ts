@@ -7,6 +7,7 @@ import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { dump, mustCreate, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
 
@@ -14,7 +15,7 @@ import { dump, mustCreate, mustFind, startKeyRig } from "../lib/keys/key-store-r
 async function startBackup(t: Test) {
   const rig = await startKeyRig(t);
   const { store } = rig;
-  const file = join(t.testdir(), "keys.jsonl");
+  const file = join(testFolder(t), "keys.jsonl");
   const keys = async (...args: string[]) => {
     const out: string[] = [];
     const err: string[] = [];

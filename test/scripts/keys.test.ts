@@ -8,6 +8,7 @@ import { createLimiter } from "../../gateway/limits/limiter.ts";
 import { checkApiKey, hashApiKey } from "../../lib/keys/api-key.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { dump, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -390,7 +391,7 @@ t.test(
     const [option, named, environment, dev, fallback] = servers;
     if (!option || !named || !environment || !dev || !fallback) throw new Error("five servers");
     for (const [index, { store }] of servers.entries()) await store.setTeam({ name: `team-${index}` });
-    const cwd = t.testdir({ ".data": { redis: {} }, config: {} });
+    const cwd = testFolder(t, { ".data": { redis: {} }, config: {} });
     const configure = (file: string, url: string) =>
       writeFileSync(
         join(cwd, file),
@@ -422,7 +423,7 @@ t.test(
   "a service's key is made once and kept in a file; one that is no longer good is replaced",
   async (t) => {
     const { keys, mustRun, store } = await startKeys(t);
-    const folder = t.testdir({});
+    const folder = testFolder(t, {});
     const file = join(folder, "key");
     const ensure = () => keys("service", "api", "--file", file);
     const kept = () => readFileSync(file, "utf8").trim();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
+import { testFolder } from "../helpers/test-folder.ts";
 import { freePortBase } from "./network/rig.ts";
 
 /** There are two restarts of all five. */
@@ -19,7 +20,7 @@ t.test(
   "what real Besu has to prove is played to its end, and says what a stand-in cannot prove",
   async (t) => {
     const lines: string[] = [];
-    const folder = t.testdir({});
+    const folder = testFolder(t, {});
     const configFile = join(folder, "network.yaml");
     writeFileSync(configFile, quickNetwork);
     const code = await runRealBesu({
@@ -65,7 +66,7 @@ t.test(
 t.test("a Besu that does not start is NOT OK, and nothing goes on", async (t) => {
   const lines: string[] = [];
   const code = await runRealBesu({
-    besuHome: t.testdir({}),
+    besuHome: testFolder(t, {}),
     short: true,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
     signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import t from "tap";
 import { readContracts } from "../../../api/chain/read-contracts.ts";
 import { ConfigError } from "../../../lib/config/read-config.ts";
 import { runCommand } from "../../helpers/run-command.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 const address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const abi = [{ type: "event", name: "Paid", inputs: [{ name: "amount", type: "uint256" }] }];
@@ -20,7 +21,7 @@ function problemsOf(folder: string): readonly string[] {
 }
 
 t.test("each JSON file of the folder is a contract, and nothing else is", async (t) => {
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     "b.json": JSON.stringify({ ...till, name: "Booth", address: `0x${"0b".repeat(20)}`, deployedAtBlock: 7 }),
     "a.json": JSON.stringify({ ...till, address: address.toLowerCase() }),
     "README.md": "not one",
@@ -53,7 +54,7 @@ t.test("a file that cannot be used is named, with the reason", async (t) => {
     "large.json": [" ".repeat(1_048_577), /at most 1048576 bytes were expected/],
   };
   for (const [file, [content, says]] of Object.entries(bad)) {
-    const folder = t.testdir({ [file]: content });
+    const folder = testFolder(t, { [file]: content });
     const problems = problemsOf(folder);
     t.equal(problems.length, 1, file);
     t.match(problems[0], says);
@@ -62,22 +63,22 @@ t.test("a file that cannot be used is named, with the reason", async (t) => {
 });
 
 t.test("no two files have one name or one address", async (t) => {
-  const folder = t.testdir({ "a.json": JSON.stringify(till), "b.json": JSON.stringify(till) });
+  const folder = testFolder(t, { "a.json": JSON.stringify(till), "b.json": JSON.stringify(till) });
   t.match(problemsOf(folder), [/b\.json: name: a\.json has Till too/, /b\.json: address: a\.json has 0x5F/]);
 });
 
 t.test("what is no folder, and more files than are asked for, are refused", async (t) => {
-  const folder = t.testdir({ file: "", many: {} });
+  const folder = testFolder(t, { file: "", many: {} });
   t.match(problemsOf(join(folder, "file")), [/cannot be read \(ENOTDIR\)/]);
   for (let at = 0; at <= 200; at += 1) writeFileSync(join(folder, "many", `${at}.json`), "{}");
   t.match(problemsOf(join(folder, "many")), [/at most 200 files were expected/]);
-  const own = t.testdir({ "a.json": JSON.stringify(till) });
+  const own = testFolder(t, { "a.json": JSON.stringify(till) });
   chmodSync(join(own, "a.json"), 0);
   if (process.getuid?.() !== 0) t.match(problemsOf(own), [/a\.json: cannot be read/]);
 });
 
 t.test("the API does not start with a bad file, and --check tells of it", async (t) => {
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     contracts: { "bad.json": "{" },
     "api.yaml": "contractsFolder: contracts\n",
   });

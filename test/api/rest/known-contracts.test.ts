@@ -1,6 +1,7 @@
 import { Interface } from "ethers/abi";
 import { id } from "ethers/hash";
 import t from "tap";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { startApi } from "../support/start-api.ts";
 import { alice, startServices } from "../support/start-world.ts";
 
@@ -20,7 +21,7 @@ const handsOn = `0x6000600060006000600073${gate.slice(2)}5af1503d600060003e3d600
 const other = `0x${"c3".repeat(20)}`;
 
 const { anvil, ...services } = await startServices(t);
-const folder = t.testdir({
+const folder = testFolder(t, {
   "till.json": JSON.stringify({ name: "Till", address: till, abi: tillAbi, deployedAtBlock: 0 }),
   "gate.json": JSON.stringify({ name: "Gate", address: gate, abi: gateAbi }),
 });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { runCommand } from "../../helpers/run-command.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { findPrepared } from "../start-docker.ts";
 import { answers, machineRefuses } from "./dockerd.ts";
 import { useDaemon } from "./use-daemon.ts";
@@ -12,7 +13,7 @@ t.test("tests that need a daemon at the same time share one, which ends with the
     t.plan(0, "missing" in prepared ? prepared.missing : "only root can start a docker daemon");
     return;
   }
-  const dataRoot = join(t.testdir({}), "docker");
+  const dataRoot = join(testFolder(t, {}), "docker");
   const [first, second] = await Promise.all([useDaemon(dataRoot), useDaemon(dataRoot)]);
   for (const daemon of [first, second]) {
     if (!("failed" in daemon)) continue;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { readMethodTable } from "../../../gateway/methods/method-table.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 const shipped = new URL("../../../config/methods.yaml", import.meta.url).pathname;
 const besuMethods = readFileSync(new URL("../../vectors/besu-26.8.0-methods.txt", import.meta.url), "utf8")
@@ -91,7 +92,7 @@ t.test("only the call that changes the chain is never asked again", async (t) =>
 });
 
 t.test("a wrong table is refused with file, line and key", async (t) => {
-  const file = join(t.testdir(), "methods.yaml");
+  const file = join(testFolder(t), "methods.yaml");
   const lanes = "lanes: { light: { timeoutMs: 1 }, call: { timeoutMs: 1 }, slow: { timeoutMs: 1 } }\n";
   for (const [line, expected] of [
     [

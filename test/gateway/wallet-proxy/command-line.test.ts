@@ -5,6 +5,7 @@ import t from "tap";
 import { KeyFileError, openKeyFile } from "../../../gateway/wallet-proxy/key-file.ts";
 import { readOptions } from "../../../gateway/wallet-proxy/options.ts";
 import { createApiKey } from "../../../lib/keys/api-key.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { runCommand, writeKey } from "./command-rig.ts";
 import { ask, startTarget } from "./rig.ts";
@@ -17,7 +18,7 @@ t.test("a key file that cannot be used: says why, and does not show what stands 
     profile: "production",
     randomBytes: (size) => Uint8Array.from({ length: size }, (_byte, index) => index),
   });
-  const files = t.testdir({
+  const files = testFolder(t, {
     empty: " \n",
     cut: key.slice(0, -1),
     swapped: key.slice(0, 20) + key.charAt(21) + key.charAt(20) + key.slice(22),

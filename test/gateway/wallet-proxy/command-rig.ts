@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { createApiKey } from "../../../lib/keys/api-key.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 
 export type CommandUnderTest = {
@@ -65,7 +66,7 @@ export function writeKey(
   t: Test,
   { text = createApiKey({ profile: "development" }), mode = 0o600 }: { text?: string; mode?: number } = {},
 ): string {
-  const file = join(t.testdir({}), "key");
+  const file = join(testFolder(t, {}), "key");
   writeFileSync(file, text, { mode });
   return file;
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import t from "tap";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { runCommand, writeKey } from "./command-rig.ts";
 import { ask, startTarget } from "./rig.ts";
 
@@ -15,7 +16,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 t.test("the command of the installed package", async (t) => {
   // What npm would publish, where npm would put it: Node.js strips no types there. The packages that it needs are found
   // further up.
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const [packed, installed] = [join(folder, "packed"), join(folder, "node_modules/tollgate")];
   for (const made of [packed, installed]) mkdirSync(made, { recursive: true });
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", packed], {

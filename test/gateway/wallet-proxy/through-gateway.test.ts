@@ -5,6 +5,7 @@ import { startStubValidator } from "../../fakes/stub-validator.ts";
 import { writeCertificate } from "../../helpers/certificate.ts";
 import { coreKey, startGateway } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { ask, startProxy } from "./rig.ts";
 
 t.test("a wallet that knows no key uses the network through it", async (t) => {
@@ -61,7 +62,7 @@ t.test("what the gateway refuses reaches the wallet as it is", async (t) => {
 
 t.test("a gateway that speaks TLS itself, with a self-made certificate", async (t) => {
   const [redis, validator] = await Promise.all([startRedis(t), startStubValidator(t)]);
-  const { certFile, keyFile } = await writeCertificate(t.testdir());
+  const { certFile, keyFile } = await writeCertificate(testFolder(t));
   const gateway = await startGateway(t, {
     redisUrl: redis.url,
     upstreams: [validator.url],

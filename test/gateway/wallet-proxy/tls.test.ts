@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
 import { writeCertificate } from "../../helpers/certificate.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 import { ask, startProxy, startTarget } from "./rig.ts";
 
 async function startTlsTarget(t: Test) {
-  const { certFile, keyFile } = await writeCertificate(t.testdir());
+  const { certFile, keyFile } = await writeCertificate(testFolder(t));
   const [cert, key] = [readFileSync(certFile, "utf8"), readFileSync(keyFile, "utf8")];
   return { ca: cert, target: await startTarget(t, { tls: { cert, key } }) };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { z } from "zod";
 import { ConfigError, readConfig } from "../../../lib/config/read-config.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 const schema = z.strictObject({
   name: z.string().default("none"),
@@ -22,7 +23,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 t.test("reading a configuration", async (t) => {
-  const file = join(t.testdir(), "c.yaml");
+  const file = join(testFolder(t), "c.yaml");
   const read = (text: string, env: Record<string, string> = {}, overrides = {}) => {
     writeFileSync(file, text);
     return readConfig({ file, schema, env, overrides });
@@ -42,7 +43,7 @@ t.test("reading a configuration", async (t) => {
   });
 
   t.test("NAME_FILE names a file with the value, where NAME itself is not set", async (t) => {
-    const secret = join(t.testdir({ secret: "from the file\n", empty: "\n" }), "secret");
+    const secret = join(testFolder(t, { secret: "from the file\n", empty: "\n" }), "secret");
     const empty = join(secret, "..", "empty");
     const text = "port: 1\nname: ${A:-none}";
     t.equal(read(text, { A_FILE: secret }).name, "from the file");

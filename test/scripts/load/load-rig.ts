@@ -7,6 +7,7 @@ import type { EndSignal } from "../../../scripts/load/measure.ts";
 import { readOptions } from "../../../scripts/load/options.ts";
 import type { Report } from "../../../scripts/load/report/report.ts";
 import { runLoad } from "../../../scripts/load/run-load.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -53,7 +54,7 @@ export async function loadReport(
 
 /** Writes a mix beside the test and gives its path. */
 export function writeMix(t: Test, text: string): string {
-  const file = join(t.testdir(), "mix.yaml");
+  const file = join(testFolder(t), "mix.yaml");
   writeFileSync(file, text);
   return file;
 }

@@ -2,11 +2,12 @@ import t from "tap";
 import { networkStatus } from "../../../scripts/network/chain/network-status.ts";
 import { whatToDo } from "../../../scripts/network/docker/container-troubles.ts";
 import { diskTrouble } from "../../../scripts/network/native/disk-trouble.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 t.test(
   "a validator whose disk is full is said to be that, with the place and the runbook's chapter",
   async (t) => {
-    const folder = t.testdir({});
+    const folder = testFolder(t, {});
     t.equal(await diskTrouble(folder), undefined, "the disk of this machine has room");
     t.equal(await diskTrouble(`${folder}/none`), undefined);
     const trouble = await diskTrouble(folder, {

@@ -4,9 +4,10 @@ import t, { type Test } from "tap";
 import { runGenesis } from "../../../genesis/run-genesis.ts";
 import { handOver } from "../../../scripts/network/docker/hand-over.ts";
 import { runNetwork } from "../../../scripts/network/run-network.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 async function makeNetwork(t: Test, { validators = 5 }: { validators?: number } = {}) {
-  const parent = t.testdir({});
+  const parent = testFolder(t, {});
   const folder = join(parent, "network");
   const configFile = join(parent, "network.yaml");
   writeFileSync(configFile, `validators: ${validators}\n`);

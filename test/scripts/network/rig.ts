@@ -10,6 +10,7 @@ import { isFree } from "../../../scripts/processes/free-port.ts";
 import { processIdentity } from "../../../scripts/processes/process-identity.ts";
 import { claimPortBlock } from "../../../scripts/processes/reserved-port.ts";
 import { placeStandIn } from "../../fakes/besu-stand-in/place-stand-in.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 export type Outcome = { code: number; out: string; err: string };
 
@@ -42,7 +43,7 @@ export type NetworkStatusRead = z.output<typeof statusSchema> & { code: number }
 
 /** A network of stand-ins in a folder of the test's own, on free ports; nothing runs yet. All is ended with the test. */
 export async function makeNetwork(t: Test, { more = [] }: { more?: readonly string[] } = {}) {
-  const parent = t.testdir({});
+  const parent = testFolder(t, {});
   const folder = join(parent, "network");
   const portBase = await freePortBase();
   const configFile = join(parent, "network.yaml");

@@ -6,6 +6,7 @@ import t, { type Test } from "tap";
 import { findProgram } from "../../../scripts/processes/find-program.ts";
 import { findRedis } from "../../../scripts/processes/find-redis.ts";
 import { findPortHolders, holdersByLsof } from "../../../scripts/processes/port-holder.ts";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 t.test("who listens on a port", async (t) => {
   for (const host of ["127.0.0.1", "::1", "::"]) {
@@ -40,7 +41,7 @@ t.test("a Redis program", async (t) => {
   });
 
   t.test("is not a folder or a file that cannot be run", async (t) => {
-    const folder = t.testdir({ "redis-server": {}, "valkey-server": "#!/bin/sh\n" });
+    const folder = testFolder(t, { "redis-server": {}, "valkey-server": "#!/bin/sh\n" });
     t.match(await findRedis({ env: { PATH: folder }, isRoot: false, onLine }), { missing: /Install one/ });
   });
 
@@ -92,7 +93,7 @@ function onLine(): void {}
 
 /** Folders of small shell programs, given as what follows `#!/bin/sh`. */
 async function programs(t: Test, folders: Readonly<Record<string, Readonly<Record<string, string>>>>) {
-  const root = t.testdir();
+  const root = testFolder(t);
   for (const [folder, scripts] of Object.entries(folders)) {
     await mkdir(join(root, folder));
     for (const [name, text] of Object.entries(scripts)) {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { testFolder } from "../../helpers/test-folder.ts";
 
 const module = new URL("../../../scripts/test/run-files.ts", import.meta.url).href;
 const tap = import.meta.resolve("tap");
@@ -16,7 +17,8 @@ const failing = (times: number) => `
 
 /** Runs files in a process of their own, as npm test does: tap knows one root test a process. */
 function run(t: Test, { failures, retry = true }: { failures: Record<string, number>; retry?: boolean }) {
-  const folder = t.testdir(
+  const folder = testFolder(
+    t,
     Object.fromEntries(
       Object.entries(failures).map(([name, times]) => [name, { "x.test.js": failing(times) }]),
     ),

@@ -6,11 +6,12 @@ import { startStubValidator } from "../../../fakes/stub-validator.ts";
 import { writeCertificate } from "../../../helpers/certificate.ts";
 import { coreKey, startGateway } from "../../../helpers/gateway.ts";
 import { startRedis } from "../../../helpers/redis.ts";
+import { testFolder } from "../../../helpers/test-folder.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 
 t.test("WebSocket over TLS: an open socket outlives its certificate's renewal", async (t) => {
   const [redis, validator] = await Promise.all([startRedis(t), startStubValidator(t)]);
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const { certificate, ...tls } = await writeCertificate(folder, { commonName: "first" });
   const gateway = await startGateway(t, {
     redisUrl: redis.url,

@@ -4,6 +4,7 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import t, { type Test } from "tap";
 import { createHttpConnection, type HttpFailure } from "../../../../gateway/upstream/http/http-connection.ts";
 import { writeCertificate } from "../../../helpers/certificate.ts";
+import { testFolder } from "../../../helpers/test-folder.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 
 type Answer = (request: string, socket: Socket) => void;
@@ -176,7 +177,7 @@ t.test("where no connection comes about that is told, and nothing as sent", asyn
 });
 
 t.test("over TLS, to a server whose certificate is good", async (t) => {
-  const { certFile, keyFile, certificate } = await writeCertificate(t.testdir());
+  const { certFile, keyFile, certificate } = await writeCertificate(testFolder(t));
   const tls = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
   const { post, told, requests } = await start(t, (_request, socket) => socket.write(ok("{}")), { tls });
   t.same(await post("1"), { how: "connect", body: "" }, "nobody vouches for it");
