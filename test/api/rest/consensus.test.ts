@@ -1,10 +1,8 @@
 import { getAddress } from "ethers/address";
-import { encodeRlp } from "ethers/utils";
 import t from "tap";
 import { z } from "zod";
 import { blockRecord, consensusRecord, rankingRecord, validatorsRecord } from "../../../api/records/block.ts";
 import { chainRecord } from "../../../api/records/chain.ts";
-import { readBlockHeader } from "../../../lib/ibft/block-header.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
@@ -13,6 +11,7 @@ import {
   sealedBlocks,
   sealers,
   shownWith,
+  sized,
   startScriptedNode,
   type Told,
 } from "../follower/support/sealed-chain.ts";
@@ -31,13 +30,6 @@ const all = sealers.map(({ address }) => getAddress(address));
 const blocks = sealedBlocks(sealings);
 const newest = blocks.length - 1;
 
-/** With the size that a validator tells: its own seals are counted. */
-function sized(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const read = readBlockHeader(json);
-  if (!("header" in read)) throw new Error(read.problem);
-  const size = (encodeRlp([[...read.header.fields], [], []]).length - 2) / 2;
-  return { ...json, size: `0x${size.toString(16)}` };
-}
 const asFirst = blocks.map(({ json }) => sized(json));
 const asOther = blocks.map((block, number) =>
   number === 0 ? sized(block.json) : sized(shownWith(block, { sealedBy: [0, 1, 2, 3, 4] })),

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { Signature, SigningKey } from "ethers/crypto";
 import { id } from "ethers/hash";
 import { computeAddress } from "ethers/transaction";
-import { hexlify } from "ethers/utils";
+import { encodeRlp, hexlify } from "ethers/utils";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../../lib/ibft/block-header.ts";
 import { type ExtraData, encodeExtraData } from "../../../../lib/ibft/extra-data.ts";
 import type { Teardown } from "../../../../scripts/processes/teardown.ts";
@@ -87,6 +87,13 @@ export function sealsOf(header: BlockHeader, sealedBy: readonly number[]): strin
   });
 }
 
+/** With the size that a validator tells: its own seals are counted. */
+export function sized(json: Readonly<Json>): Json {
+  const read = readBlockHeader(json);
+  if (!("header" in read)) throw new Error(read.problem);
+  const size = (encodeRlp([[...read.header.fields], [], []]).length - 2) / 2;
+  return { ...json, size: `0x${size.toString(16)}` };
+}
 /** The block as another validator shows it: the same hash, other seals, or a round that it made up. */
 export function shownWith(
   { json, extraData, header }: SealedBlock,
