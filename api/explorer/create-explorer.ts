@@ -57,35 +57,25 @@ export type Explorer = {
 export function createExplorer(options: ExplorerOptions): Explorer {
   const { pages, read, cache, charge, settings, explain, logger, now } = options;
 
-  function contextOf(language: Language, root: string): PageContext {
-    const texts = languages[language];
-    return { texts, read, settings, now, el: createElements({ texts, root, nameOf: read.nameOf }) };
-  }
-
-  function draw(
-    request: FastifyRequest,
-    {
-      language,
-      entry,
-      show,
-    }: { language: Language; entry: PageRoute["entry"]; show: (context: PageContext) => Page },
-  ): { page: Page; text: string } {
+  /** Where a page is, and what it is made with. */
+  function placeOf(request: FastifyRequest, language: Language) {
     const path = pathOf(request.url);
     const root = rootOf(path);
-    const context = contextOf(language, root);
-    const page = show(context);
-    return { page, text: frame(context, { page, language, root, path, entry }) };
+    const texts = languages[language];
+    const el = createElements({ texts, root, nameOf: read.nameOf });
+    const context: PageContext = { texts, read, settings, now, el };
+    return { path, root, language, context };
   }
 
   /** A page that nothing is kept of: an error. */
   function sendError(request: FastifyRequest, reply: FastifyReply, show: (context: PageContext) => Page) {
-    const { language } = chooseLanguage(request);
-    const { page, text } = draw(request, { language, entry: undefined, show });
+    const { context, ...place } = placeOf(request, chooseLanguage(request).language);
+    const page = show(context);
     return reply
       .headers(headers)
       .code(page.status ?? 200)
       .header("Cache-Control", "no-store")
-      .send(text);
+      .send(frame(context, { ...place, page, entry: undefined }));
   }
 
   function sendLimited(request: FastifyRequest, reply: FastifyReply, { retryAfterMs = 1000 }: Refusal) {
@@ -141,14 +131,18 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     row: PageRoute,
     { request, language }: { request: FastifyRequest; language: Language },
   ): Promise<RouteAnswer> {
-    const path = pathOf(request.url);
-    const root = rootOf(path);
-    const context = contextOf(language, root);
+    const { context, ...place } = placeOf(request, language);
     const page = await row.answer(context, { params: request.params, query: request.query });
     if ("redirect" in page) {
-      return { text: "", type: pageType, cache: "head", status: 303, location: `${root}${page.redirect}` };
+      return {
+        text: "",
+        type: pageType,
+        cache: "head",
+        status: 303,
+        location: `${place.root}${page.redirect}`,
+      };
     }
-    const text = frame(context, { page, language, root, path, entry: row.entry });
+    const text = frame(context, { ...place, page, entry: row.entry });
     const { status = 200, lasting = false } = page;
     return { text, type: pageType, status, cache: lasting ? "release" : "head" };
   }

@@ -2,6 +2,7 @@ import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readHex, readInteger, readNullable } from "../../lib/postgres/row.ts";
 import type { AccountRecord } from "../records/transaction.ts";
+import { bytesOf } from "./columns.ts";
 
 /** What only the index knows of an account: who created it, and where it was seen first. */
 export async function readAccountFacts(
@@ -15,7 +16,7 @@ export async function readAccountFacts(
         (select min(block) from chain.tx where recipient = $1), c.block) as first
       from (select 1) one left join lateral
         (select sender, hash, block from chain.tx where created = $1 limit 1) c on true`,
-    values: [Buffer.from(account.slice(2), "hex")],
+    values: [bytesOf(account)],
   });
   const [row] = rows;
   if (row === undefined) return { createdBy: null, firstSeenBlock: null };

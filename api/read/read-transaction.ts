@@ -11,6 +11,7 @@ import { tokenTransfersOf } from "../chain/token-transfers.ts";
 import { transactionRecordOf } from "../chain/transaction-record.ts";
 import type { TransactionRecord, TransferRecord } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
+import { bytesOf } from "./columns.ts";
 
 /** Why transactions failed, by block and hash. */
 export type KnownReverts = LRUCache<string, NonNullable<TransactionRecord["revert"]>>;
@@ -138,7 +139,7 @@ async function tokenFacts(
     const { rows } = await db.query({
       name: "token-facts",
       text: "select address, name, symbol, decimals from chain.token where address = any($1)",
-      values: [tokens.map((token) => Buffer.from(token.slice(2), "hex"))],
+      values: [tokens.map(bytesOf)],
     });
     return new Map(
       rows.map((row) => [

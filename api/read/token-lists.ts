@@ -2,6 +2,7 @@ import { getAddress } from "ethers";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { TransferRecord } from "../records/transaction.ts";
+import { bytesOf, tokenKindOf } from "./columns.ts";
 
 export type TokenRow = TransferRecord["token"];
 
@@ -50,16 +51,11 @@ export async function readToken(db: Queryable, address: string): Promise<TokenRo
 }
 
 function tokenOf(row: Row): TokenRow {
-  const kind = readText(row, "kind");
   return {
     address: getAddress(readHex(row, "address")),
-    kind: kind === "erc20" || kind === "erc721" || kind === "erc1155" ? kind : "unknown",
+    kind: tokenKindOf(readText(row, "kind")),
     name: readNullable(readText, row, "name"),
     symbol: readNullable(readText, row, "symbol"),
     decimals: readNullable(readInteger, row, "decimals"),
   };
-}
-
-function bytesOf(address: string): Buffer {
-  return Buffer.from(address.slice(2), "hex");
 }

@@ -10,6 +10,7 @@ import {
 } from "../../lib/postgres/row.ts";
 import type { TransactionRow } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
+import { bytesOf } from "./columns.ts";
 import type { Cursor } from "./cursor.ts";
 import { type PageQuery, readPage, readPages } from "./page.ts";
 
@@ -92,7 +93,7 @@ export function listAccountTransactions(
     readTransactions(db, query, ({ before, count }) => ({
       name: `account-transactions-${direction}-${status ?? "all"}`,
       text: withTimes(`select * from (${sides.join(" union all ")}) t ${newestFirst} limit $4`),
-      values: [Buffer.from(account.slice(2), "hex"), before.block, before.index, count, fromBlock, toBlock],
+      values: [bytesOf(account), before.block, before.index, count, fromBlock, toBlock],
     })),
   );
 }

@@ -3,6 +3,7 @@ import type { Queryable, Statement } from "../../lib/postgres/queryable.ts";
 import { type Row, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { TransferRecord } from "../records/transaction.ts";
 import { timesOf } from "../records/values.ts";
+import { bytesOf, tokenKindOf } from "./columns.ts";
 import type { Cursor } from "./cursor.ts";
 import { type PageQuery, readPage } from "./page.ts";
 import type { Direction } from "./transaction-lists.ts";
@@ -72,7 +73,7 @@ function transferOf(row: Row): TransferRecord {
     ...timesOf(readInteger(row, "time")),
     token: {
       address: checksumAddress(readHex(row, "token")),
-      kind: kindOf(readNullable(readText, row, "kind")),
+      kind: tokenKindOf(readNullable(readText, row, "kind")),
       name: readNullable(readText, row, "name"),
       symbol: readNullable(readText, row, "symbol"),
       decimals: readNullable(readInteger, row, "decimals"),
@@ -82,12 +83,4 @@ function transferOf(row: Row): TransferRecord {
     value: readNullable(readText, row, "value"),
     tokenId: readNullable(readText, row, "token_id"),
   };
-}
-
-function kindOf(kind: string | null): TransferRecord["token"]["kind"] {
-  return kind === "erc20" || kind === "erc721" || kind === "erc1155" ? kind : "unknown";
-}
-
-function bytesOf(hex: string): Buffer {
-  return Buffer.from(hex.slice(2), "hex");
 }

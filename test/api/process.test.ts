@@ -1,39 +1,16 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { runNodeProcess } from "../helpers/node-process.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { startServices } from "./support/start-world.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** `node api/main.ts` with these arguments, killed when the test ends. */
-function runApiProcess(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "api/main.ts", ...args], {
-    cwd: root,
-    // Nothing of the environment that a configuration reads, but what the test gives.
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const ended = once(child, "close").then(([code]) => ({ code, output }));
-  t.teardown(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  return { output: () => output, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
-}
+const runApiProcess = (t: Test, args: readonly string[], env?: Readonly<Record<string, string>>) =>
+  runNodeProcess(t, "api/main.ts", { args, ...(env === undefined ? {} : { env }) });
 
 /** The port and the ops port of one that is up. */
 async function portsOf(api: ReturnType<typeof runApiProcess>): Promise<{ port: number; opsPort: number }> {

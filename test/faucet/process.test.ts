@@ -1,43 +1,16 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { startAnvil } from "../helpers/anvil.ts";
+import { runNodeProcess } from "../helpers/node-process.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { allowlistText, postClaim } from "./support/start-faucet.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** `node faucet/main.ts` with these arguments, killed when the test ends. */
-function runFaucetProcess(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(
-    process.execPath,
-    ["--disable-warning=ExperimentalWarning", "faucet/main.ts", ...args],
-    {
-      cwd: root,
-      // Nothing of the environment that a configuration reads, but what the test gives.
-      env: { PATH: process.env["PATH"], ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const ended = once(child, "close").then(([code]) => ({ code, output }));
-  t.teardown(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  return { output: () => output, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
-}
+const runFaucetProcess = (t: Test, args: readonly string[], env?: Readonly<Record<string, string>>) =>
+  runNodeProcess(t, "faucet/main.ts", { args, ...(env === undefined ? {} : { env }) });
 
 t.test("--check tells what is in order, and what cannot be used, with exit code 2", async (t) => {
   const checked = await runFaucetProcess(t, ["--check"]).ended;

@@ -3,19 +3,11 @@ import t from "tap";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { type Sealing, sealedBlocks, sealers, startScriptedNode } from "../follower/support/sealed-chain.ts";
+import { fifthIsAway, sealedBlocks, sealers, startScriptedNode } from "../follower/support/sealed-chain.ts";
 import { startApi } from "../support/start-api.ts";
 
-/** Of five validators the fifth is away: its turns pass, and four seal. */
-const sealings: Sealing[] = Array.from({ length: 12 }, (_, number) => {
-  if (number === 0) return { proposer: 0, round: 0, sealedBy: [] };
-  const turn = (number - 1) % 5;
-  return turn === 4
-    ? { proposer: 0, round: 1, sealedBy: [0, 1, 2, 3] }
-    : { proposer: turn, round: 0, sealedBy: [0, 1, 2, 3] };
-});
 const addressOf = (index: number) => getAddress(String(sealers[index]?.address));
-const blocks = sealedBlocks(sealings).map(({ json }) => json);
+const blocks = sealedBlocks(fifthIsAway(12)).map(({ json }) => json);
 const newest = blocks.length - 1;
 const newestMs = Number(blocks[newest]?.["timestamp"]) * 1000;
 const answers: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import {
-  type Sealing,
+  fifthIsAway,
   sealedBlocks,
   sealers,
   shownWith,
@@ -17,17 +17,9 @@ import {
 } from "../follower/support/sealed-chain.ts";
 import { startApi } from "../support/start-api.ts";
 
-/** The fifth validator seals nothing, and its one turn passes; the others propose in turn. */
-const sealings: Sealing[] = Array.from({ length: 9 }, (_, number) => {
-  if (number === 0) return { proposer: 0, round: 0, sealedBy: [] };
-  const turn = (number - 1) % 5;
-  return turn === 4
-    ? { proposer: 0, round: 1, sealedBy: [0, 1, 2, 3] }
-    : { proposer: turn, round: 0, sealedBy: [0, 1, 2, 3] };
-});
 const addressOf = (index: number) => getAddress(String(sealers[index]?.address));
 const all = sealers.map(({ address }) => getAddress(address));
-const blocks = sealedBlocks(sealings);
+const blocks = sealedBlocks(fifthIsAway(9));
 const newest = blocks.length - 1;
 
 const asFirst = blocks.map(({ json }) => sized(json));

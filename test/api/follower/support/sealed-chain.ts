@@ -22,6 +22,17 @@ const validators = sealers.map(({ address }) => address);
 /** One block of an IBFT 2.0 chain: who proposed it, in which round, and which validators sealed it. */
 export type Sealing = { proposer: number; round: number; sealedBy: readonly number[] };
 
+/** The fifth validator is away: it seals nothing and its turns pass; the others propose in turn. */
+export function fifthIsAway(blockCount: number): Sealing[] {
+  return Array.from({ length: blockCount }, (_, number) => {
+    if (number === 0) return { proposer: 0, round: 0, sealedBy: [] };
+    const turn = (number - 1) % 5;
+    return turn === 4
+      ? { proposer: 0, round: 1, sealedBy: [0, 1, 2, 3] }
+      : { proposer: turn, round: 0, sealedBy: [0, 1, 2, 3] };
+  });
+}
+
 export type SealedBlock = { json: Json; header: BlockHeader; extraData: ExtraData; sealing: Sealing };
 
 /** Blocks without transactions, with real hashes and seals. */
