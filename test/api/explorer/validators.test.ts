@@ -1,9 +1,9 @@
 import { getAddress } from "ethers";
 import t from "tap";
+import { fifthIsAway, sealedBlocks, sealers, startScriptedNode } from "../../fakes/sealed-chain.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { fifthIsAway, sealedBlocks, sealers, startScriptedNode } from "../follower/support/sealed-chain.ts";
 import { startApi } from "../support/start-api.ts";
 
 const addressOf = (index: number) => getAddress(String(sealers[index]?.address));

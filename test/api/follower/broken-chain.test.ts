@@ -1,9 +1,9 @@
 import { test } from "tap";
 import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
 import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
+import { sealedBlocks, startScriptedNode } from "../../fakes/sealed-chain.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { sealedBlocks, startScriptedNode } from "./support/sealed-chain.ts";
 
 const height = 8;
 const chain = sealedBlocks(

@@ -5,8 +5,14 @@ import { consensusOf, sealedConsensusOf } from "../../../api/follower/consensus-
 import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
 import { startOwnFollower } from "../../../scripts/soak/follower-crashes/own-follower.ts";
 import { readIndex } from "../../../scripts/soak/follower-crashes/read-index.ts";
+import {
+  type Sealing,
+  sealedBlocks,
+  sealers,
+  shownWith,
+  startScriptedNode,
+} from "../../fakes/sealed-chain.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
-import { type Sealing, sealedBlocks, sealers, shownWith, startScriptedNode } from "./support/sealed-chain.ts";
 
 const vector = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../vectors/${name}`, import.meta.url), "utf8"));

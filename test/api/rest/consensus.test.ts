@@ -3,9 +3,6 @@ import t from "tap";
 import { z } from "zod";
 import { blockRecord, consensusRecord, rankingRecord, validatorsRecord } from "../../../api/records/block.ts";
 import { chainRecord } from "../../../api/records/chain.ts";
-import { createDatabase } from "../../helpers/postgres.ts";
-import { startRedis } from "../../helpers/redis.ts";
-import { waitFor } from "../../helpers/wait-for.ts";
 import {
   fifthIsAway,
   sealedBlocks,
@@ -14,7 +11,10 @@ import {
   sized,
   startScriptedNode,
   type Told,
-} from "../follower/support/sealed-chain.ts";
+} from "../../fakes/sealed-chain.ts";
+import { createDatabase } from "../../helpers/postgres.ts";
+import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startApi } from "../support/start-api.ts";
 
 const addressOf = (index: number) => getAddress(String(sealers[index]?.address));

@@ -1,9 +1,9 @@
 import t from "tap";
 import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";
+import { sealedBlocks, sized, startScriptedNode } from "../../fakes/sealed-chain.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { sealedBlocks, sized, startScriptedNode } from "../follower/support/sealed-chain.ts";
 import { startApi } from "../support/start-api.ts";
 
 const blockCount = process.env["CI"] === undefined ? 1000 : 10_000;

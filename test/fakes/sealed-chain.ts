@@ -3,9 +3,9 @@ import { Signature, SigningKey } from "ethers/crypto";
 import { id } from "ethers/hash";
 import { computeAddress } from "ethers/transaction";
 import { encodeRlp, hexlify } from "ethers/utils";
-import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../../lib/ibft/block-header.ts";
-import { type ExtraData, encodeExtraData } from "../../../../lib/ibft/extra-data.ts";
-import type { Teardown } from "../../../../scripts/processes/teardown.ts";
+import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../lib/ibft/block-header.ts";
+import { type ExtraData, encodeExtraData } from "../../lib/ibft/extra-data.ts";
+import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 type Json = Record<string, unknown>;
 type Call = { id: number; method: string; params: unknown[] };
@@ -54,6 +54,28 @@ function sealBlock({
   parentHash: string;
   sealing: Sealing;
 }): SealedBlock {
+  return sealHeader(
+    {
+      number: `0x${number.toString(16)}`,
+      hash: zeros(32),
+      parentHash,
+      sha3Uncles: zeros(32),
+      stateRoot: zeros(32),
+      transactionsRoot: zeros(32),
+      receiptsRoot: zeros(32),
+      logsBloom: zeros(256),
+      gasLimit: "0x1c9c380",
+      gasUsed: "0x0",
+      timestamp: `0x${(1_700_000_000 + 2 * number).toString(16)}`,
+      size: "0x300",
+      transactions: [],
+    },
+    sealing,
+  );
+}
+
+/** The block as these validators proposed and sealed it: it gets its consensus's members and its hash. */
+export function sealHeader(block: Readonly<Json>, sealing: Sealing): SealedBlock {
   const unsealed: ExtraData = {
     consensus: "ibft2",
     vanity: zeros(32),
@@ -63,24 +85,12 @@ function sealBlock({
     seals: [],
   };
   const json: Json = {
-    number: `0x${number.toString(16)}`,
-    hash: zeros(32),
-    parentHash,
-    sha3Uncles: zeros(32),
+    ...block,
     miner: validators[sealing.proposer],
-    stateRoot: zeros(32),
-    transactionsRoot: zeros(32),
-    receiptsRoot: zeros(32),
-    logsBloom: zeros(256),
     difficulty: "0x1",
-    gasLimit: "0x1c9c380",
-    gasUsed: "0x0",
-    timestamp: `0x${(1_700_000_000 + 2 * number).toString(16)}`,
     extraData: encodeExtraData(unsealed),
     mixHash: zeros(32),
     nonce: zeros(8),
-    size: "0x300",
-    transactions: [],
   };
   const read = readBlockHeader(json);
   if (!("header" in read)) throw new Error(read.problem);
