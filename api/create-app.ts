@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import type { FastifyInstance } from "fastify";
+import { printSchema } from "graphql";
+import type { Logger } from "pino";
+import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
+import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { createHttpService } from "../lib/http-service/create-http-service.ts";
+import { type ApiConfig, pointsOf } from "./config.ts";
+import type { Parts } from "./create-parts.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { createExplorer } from "./explorer/create-explorer.ts";
+import { createPages } from "./explorer/create-pages.ts";
+import { createSchema } from "./graphql/schema.ts";
+import { serveGraphql } from "./graphql/serve-graphql.ts";
+import { serveLive } from "./live/serve-live.ts";
+import { type ApiMetrics, measureRequests } from "./metrics.ts";
+import { createHealth } from "./read/health.ts";
+import { createCharge } from "./rest/charge.ts";
+import { allowOrigins } from "./rest/cross-origin.ts";
+import { createRoutes } from "./rest/routes.ts";
+import { serveRoutes } from "./rest/serve-routes.ts";
+
+const packageFile = new URL("../package.json", import.meta.url);
+
+/** The listener's doors, over the parts: REST, GraphQL, live events, pages and `/health`. */
+export function createApp({
+  config,
+  parts,
+  metrics,
+  logger,
+  now,
+}: {
+  config: ApiConfig;
+  parts: Parts;
+  metrics: ApiMetrics;
+  logger: Logger;
+  now: () => number;
+}): FastifyInstance {
+  const { read, feed, limiter } = parts;
+  const { cache, memo, canBeImmutable } = parts.finished;
+  const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
+  const charge = createCharge({ limiter, clientAddress });
+  const bodies = createBodyReader({ what: "A query", types: [jsonType] });
+  const schema = createSchema();
+  const version = readVersion();
+  const routes = createRoutes({
+    version,
+    publicUrl: config.publicUrl,
+    graphqlSchema: () => printSchema(schema),
+  });
+  const explorer = createExplorer({
+    pages: createPages(routes),
+    read,
+    cache,
+    charge,
+    settings: {
+      ...config,
+      limit: { points: pointsOf(config), windowSeconds: config.limits.windowSeconds },
+    },
+    explain: explainFailure,
+    logger,
+    now,
+  });
+  const app = createHttpService({
+    refuse: explorer.refuse,
+    bodies,
+    bodyBytesMax: config.bodyBytesMax,
+    requestTimeoutMs: config.requestTimeoutMs,
+    explain: explainFailure,
+    logger,
+  });
+  measureRequests(app, metrics);
+  allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
+  serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
+  serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger });
+  serveLive(app, { feed, charge, clientAddress });
+  explorer.addTo(app);
+  const health = createHealth({ ...parts, version });
+  app.get("/health", async (_request, reply) => {
+    const record = await health();
+    return reply.code(record.status === "failing" ? 503 : 200).send(record);
+  });
+  return app;
+}
+
+function readVersion(): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(packageFile, "utf8"));
+  return version;
+}

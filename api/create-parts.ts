@@ -1,0 +1,131 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createRpcClient } from "../lib/chain/rpc-client.ts";
+import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
+import { createRedisClient } from "../lib/redis/redis-client.ts";
+import { createChainReader } from "./chain/chain-reader.ts";
+import { createKnownContracts } from "./chain/known-contracts.ts";
+import { keepLatestBlock } from "./chain/latest-block.ts";
+import { readContracts } from "./chain/read-contracts.ts";
+import { type ApiConfig, pointsOf } from "./config.ts";
+import { createFinishedAnswers } from "./finished-answers.ts";
+import { createFollower } from "./follower/follower.ts";
+import { createHeadWatch } from "./follower/head-watch.ts";
+import { createRequestLimiter } from "./limits/request-limiter.ts";
+import { createLiveFeed } from "./live/live-feed.ts";
+import { registerStateMetrics } from "./metrics.ts";
+import { createReadModel } from "./read/read-model.ts";
+
+export type Parts = ReturnType<typeof createParts>;
+
+/** What answers are made from: the chain, the index and who follows it, live events, finished answers and the limit. */
+export function createParts({
+  config,
+  registry,
+  logger,
+  adoptChain,
+  now,
+}: {
+  config: ApiConfig;
+  registry: Registry;
+  logger: Logger;
+  adoptChain: boolean;
+  now: () => number;
+}) {
+  const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
+  const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
+  const redis = createRedisClient({
+    name: "api",
+    url: config.redis,
+    commandTimeoutMs: config.redisCommandTimeoutMs,
+    logger,
+  });
+  const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
+  const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
+  const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: 2000 }));
+  const reader = createChainReader({ rpc });
+  const contracts = createKnownContracts(readContracts(config.contractsFolder));
+  const heads = createHeadWatch({
+    rpc,
+    webSocketUrl: upstream.replace(/^http/, "ws"),
+    headers,
+    pollMs: config.headPollMs,
+    logger,
+  });
+  const follower = createFollower({
+    rpc,
+    heads,
+    validators: sealSources,
+    postgresUrl: config.postgres.url,
+    registry,
+    logger,
+    isDevelopment: config.profile === "development",
+    adoptChain,
+  });
+  const feed = createLiveFeed({ ...config.live, reader, logger });
+  const finished = createFinishedAnswers({ bytesMax: config.cacheBytesMax });
+  const newest = keepLatestBlock({
+    reader,
+    heads,
+    logger,
+    onBlock(block) {
+      finished.sawBlock(block);
+      feed.announce(block);
+    },
+  });
+  follower.onIndexed(finished.sawIndex);
+  const read = createReadModel({
+    reader,
+    // A chain that is away has no newest block: what it was is not told as if it still were.
+    newest: { block: () => (heads.isAnswering() ? newest.block() : undefined) },
+    db: pool,
+    contracts,
+    ...config,
+    now,
+  });
+  const limiter = createRequestLimiter({
+    redis,
+    points: pointsOf(config),
+    windowSeconds: config.limits.windowSeconds,
+  });
+  const isAway = {
+    chain: () => !heads.isAnswering(),
+    redis: () => redis.status !== "ready",
+    postgres: () => !follower.standing().isConnected,
+  };
+  registerStateMetrics({
+    registry,
+    liveClients: () => feed.clients(),
+    cacheBytes: () => finished.cache.bytes(),
+    isAway,
+  });
+
+  return {
+    redis,
+    pool,
+    heads,
+    follower,
+    feed,
+    finished,
+    read,
+    limiter,
+
+    /** Why the API works only in part. */
+    problems: () => [
+      ...(isAway.chain() ? ["the chain does not answer"] : []),
+      ...(isAway.redis() ? ["Redis does not answer"] : [limiter.problem() ?? []].flat()),
+      ...(isAway.postgres() ? ["PostgreSQL does not answer"] : []),
+      ...[follower.standing().refused ?? []].flat(),
+    ],
+
+    async close() {
+      feed.stop();
+      newest.stop();
+      heads.stop();
+      await follower.stop();
+      await pool.end();
+      for (const client of [rpc, ...sealSources]) await client.stop();
+      redis.disconnect();
+    },
+  };
+}
