@@ -18,19 +18,25 @@ if (read.kind === "help") process.stdout.write(read.text);
 else if (read.kind === "unusable") refuse(read.text);
 else await run(read.options);
 
-async function run({ gatewayUrl, keyFile, port, sites, caFile }: WalletProxyOptions): Promise<void> {
+async function run({ keyFile, caFile, ...options }: WalletProxyOptions): Promise<void> {
   const ca = caFile === undefined ? undefined : readCertificates(caFile);
   const key = readableKey(keyFile);
   let proxy: RpcProxy;
   try {
-    proxy = await startWalletProxy({ port, gatewayUrl, sites, ca }, { apiKey: key.apiKey, logger });
+    proxy = await startWalletProxy({ ...options, ca }, { apiKey: key.apiKey, logger });
   } catch (error) {
     key.stop();
-    logger.fatal({ err: error }, `127.0.0.1:${port} cannot be listened on; --port PORT chooses another`);
+    logger.fatal(
+      { err: error },
+      `127.0.0.1:${options.port} cannot be listened on; --port PORT chooses another`,
+    );
     process.exitCode = exitCodes.failed;
     return;
   }
-  logger.info({ url: proxy.url, gateway: gatewayUrl }, "wallet proxy is up: open its address in a browser");
+  logger.info(
+    { url: proxy.url, gateway: options.gatewayUrl },
+    "wallet proxy is up: open its address in a browser",
+  );
   await once(abortOnStopSignal(["SIGINT", "SIGTERM", "SIGHUP"]), "abort");
   key.stop();
   await proxy.stop();

@@ -10,6 +10,8 @@ export type WalletProxyOptions = {
   /** Origins of pages that are let in besides loopback. */
   sites: readonly string[];
   caFile: string | undefined;
+  explorerUrl: string | undefined;
+  faucetUrl: string | undefined;
 };
 
 const program: SingleProgram = {
@@ -33,18 +35,25 @@ const program: SingleProgram = {
       value: "FILE",
       text: "certificates (PEM) to trust for the gateway instead of the public authorities'",
     },
+    explorer: {
+      value: "URL",
+      text: "the explorer that wallets are told of, instead of the one behind the gateway",
+    },
+    faucet: { value: "URL", text: "where the page sends people for test tokens" },
   },
   details: ["Pages from this machine and browser extensions are always let in."],
 };
 
 /** Reads the command line of the wallet proxy; `unusable` says what was expected. */
 export function readOptions(args: readonly string[]): ReadProgram<WalletProxyOptions> {
-  return readProgram(program, args, ({ need, needText, text, texts }) => ({
+  return readProgram(program, args, ({ need, needText, read, text, texts }) => ({
     gatewayUrl: need("gateway", readOrigin),
     keyFile: needText("key-file"),
     port: need("port", portNumber({ min: 0 })),
     sites: texts("origin").map((site) => readValue("--origin", site, readOrigin)),
     caFile: text("ca"),
+    explorerUrl: read("explorer", readPageUrl),
+    faucetUrl: read("faucet", readPageUrl),
   }));
 }
 
@@ -59,4 +68,13 @@ function readOrigin(text: string): Read<string> {
   return isPlain
     ? { value: url.origin }
     : { wrong: "an address such as https://rpc.example was expected, without a path or a user" };
+}
+
+/** Where a page leads to. A password in it would stand in the page. */
+function readPageUrl(text: string): Read<string> {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "";
+  return isPlain
+    ? { value: url.href }
+    : { wrong: "an address such as https://explorer.example was expected, without a user" };
 }

@@ -13,6 +13,10 @@ export type WalletProxyConfig = {
   sites?: readonly string[];
   /** Certificates (PEM) to be trusted for the gateway instead of the public authorities'. */
   ca?: string | undefined;
+  /** The explorer that wallets and the page are told of; else the one behind the gateway, at `/explorer/` here. */
+  explorerUrl?: string | undefined;
+  /** Where the page sends people for test tokens; else nowhere. */
+  faucetUrl?: string | undefined;
 };
 
 const explorerFolder = "/explorer/";
@@ -22,25 +26,22 @@ const explorerFolder = "/explorer/";
  * passes on the explorer behind the gateway, tells wallets of the network, and has a page that adds it to them.
  */
 export function startWalletProxy(
-  { port, gatewayUrl, sites = [], ca }: WalletProxyConfig,
+  { port, gatewayUrl, sites = [], ca, explorerUrl, faucetUrl = "" }: WalletProxyConfig,
   { apiKey, logger }: { apiKey: () => string; logger: Logger },
 ): Promise<RpcProxy> {
-  const files = readPageFiles();
+  const files = readPageFiles({ explorerUrl: explorerUrl ?? explorerFolder, faucetUrl });
   return startRpcProxy({
     port,
     target: { name: "the gateway", url: gatewayUrl, ca, headers: () => ({ "x-api-key": apiKey() }) },
     sites,
     passedFolder: explorerFolder,
-    pages: (url) => new Map([...files, ["/network.json", networkPage(url)]]),
+    pages: (url) => new Map([...files, ["/network.json", networkPage(url, explorerUrl)]]),
     logger,
   });
 }
 
-function networkPage(url: string): Page {
-  const configuration = walletConfiguration({
-    rpcUrl: url,
-    explorerUrl: new URL(explorerFolder, url).href,
-  });
+function networkPage(url: string, explorerUrl = new URL(explorerFolder, url).href): Page {
+  const configuration = walletConfiguration({ rpcUrl: url, explorerUrl });
   return {
     headers: { "Content-Type": "application/json", "Cache-Control": "no-cache" },
     body: `${JSON.stringify(configuration, null, 2)}\n`,

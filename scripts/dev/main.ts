@@ -219,9 +219,9 @@ function walletProxyOf({ config, port }: { config: GatewayConfig; port: number }
       port,
       portOption: "--wallet-port",
       note: "(open it in a browser)",
-      start({ logger }) {
+      start({ addresses: { faucetPage: faucetUrl }, logger }) {
         const ca = config.tls && readFileSync(config.tls.certFile, "utf8");
-        return startWalletProxy({ port, gatewayUrl, ca }, { apiKey: () => key.value, logger });
+        return startWalletProxy({ port, gatewayUrl, ca, faucetUrl }, { apiKey: () => key.value, logger });
       },
     }),
   ];

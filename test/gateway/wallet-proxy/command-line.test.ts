@@ -68,6 +68,8 @@ t.test("a command line that cannot be understood: what was expected, and the usa
     [[...both, "--port", "70000"], '--port: a port, 0 to 65535, was expected, not "70000"'],
     [[...both, "--origin", "*"], "--origin: an address"],
     [[...both, "--origin", "https://*.example"], "--origin: an address"],
+    [[...both, "--explorer", "explorer.example"], "--explorer: an address"],
+    [[...both, "--faucet", "https://me:secret@faucet.example/"], "--faucet: an address"],
     [[...both, "--host", "0.0.0.0"], "There is no option --host."],
     [[...both, "extra"], '"extra" is one word too many'],
   ] as const;

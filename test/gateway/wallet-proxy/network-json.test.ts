@@ -29,6 +29,24 @@ t.test("/network.json is the published shape, with the proxy's own addresses", a
   t.same(target.requests, [], "the gateway was not asked");
 });
 
+t.test(
+  "wallets and the page are told of the explorer and the faucet that the configuration names",
+  async (t) => {
+    const target = await startTarget(t);
+    const told = { explorerUrl: "https://explorer.example/", faucetUrl: "https://faucet.example/?a=1&b=2" };
+    const { port } = await startProxy(t, { gatewayUrl: target.url, ...told });
+    const { body } = await ask(port, { method: "GET", path: "/network.json" });
+    t.match(JSON.parse(body), { blockExplorerUrls: [told.explorerUrl] });
+    const page = await ask(port, { method: "GET" });
+    t.match(page.body, ' data-explorer="https://explorer.example/"');
+    t.match(page.body, ' data-faucet="https://faucet.example/?a=1&amp;b=2"');
+
+    const untold = await startProxy(t, { gatewayUrl: target.url });
+    const own = await ask(untold.port, { method: "GET" });
+    t.match(own.body, ' data-explorer="/explorer/" data-faucet=""');
+  },
+);
+
 t.test("the hex form is the number's, and not the one that was once printed", async (t) => {
   const { chainId } = walletConfiguration({ rpcUrl: "http://a/", explorerUrl: "http://b/" });
   t.equal(Number(chainId), network.chainId);
