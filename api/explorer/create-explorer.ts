@@ -1,9 +1,10 @@
-import { stringifySetCookie } from "cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isRefusal, type Refusal } from "../../lib/http-service/refusal.ts";
 import { type Refuse, sendProblem } from "../../lib/http-service/send-problem.ts";
 import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
+import { chooseLanguage, languageVary, rememberLanguage } from "../../lib/web/choose-language.ts";
+import type { Language } from "../../lib/web/languages.ts";
 import { pageHeaders } from "../../lib/web/page-headers.ts";
 import { readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
 import type { ReadModel } from "../read/read-model.ts";
@@ -12,20 +13,19 @@ import type { Charge } from "../rest/charge.ts";
 import { matchesEtag } from "../rest/etag.ts";
 import { accountAddress } from "../rest/parameters.ts";
 import type { RouteAnswer } from "../rest/route.ts";
-import { chooseLanguage, languageCookie } from "./choose-language.ts";
 import { createElements } from "./elements/elements.ts";
 import { awayPage, errorPage, missingPage } from "./error-pages.ts";
 import { frame } from "./frame.ts";
 import type { Page, PageContext, PageSettings } from "./page.ts";
 import type { PageRoute } from "./page-route.ts";
 import { qrOf } from "./pages/address.ts";
-import { type Language, languages } from "./texts/languages.ts";
+import { languages } from "./texts/languages.ts";
 
 const pageType = "text/html; charset=utf-8";
 const headers = {
   ...pageHeaders({ formsTo: "self" }),
   // The same URL in the language of whoever asks.
-  Vary: "Accept-Language, Cookie, Origin",
+  Vary: `${languageVary}, Origin`,
   "Content-Type": pageType,
 };
 const headCacheControl = "private, max-age=1";
@@ -184,17 +184,6 @@ function sendHead(reply: FastifyReply, { status, etag, location }: FinishedAnswe
   if (location !== undefined) reply.header("Location", location);
   if (status !== 200) return reply.header("Cache-Control", "no-store");
   return reply.headers({ ETag: etag, "Cache-Control": headCacheControl });
-}
-
-function rememberLanguage(language: Language): string {
-  return stringifySetCookie({
-    name: languageCookie,
-    value: language,
-    path: "/",
-    maxAge: yearSeconds,
-    sameSite: "lax",
-    httpOnly: true,
-  });
 }
 
 /** From the root, without a slash before it. */

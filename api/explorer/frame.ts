@@ -1,9 +1,10 @@
 import { network } from "../../lib/network.ts";
+import { languageLinks } from "../../lib/web/elements/language-links.ts";
 import { type Html, html } from "../../lib/web/html.ts";
+import type { Language } from "../../lib/web/languages.ts";
 import { pageShell } from "../../lib/web/page-shell.ts";
 import type { Page, PageContext } from "./page.ts";
 import type { Texts } from "./texts/en.ts";
-import { type Language, languageCodes, languages } from "./texts/languages.ts";
 
 /** The navigation, in its order; paths count from the root. */
 const entries: readonly { entry: Exclude<keyof Texts["nav"], "label">; path: string }[] = [
@@ -83,15 +84,4 @@ function navigationItem(
 ): Html {
   const here = entry === current ? html` aria-current="page"` : html``;
   return html`<li><a href="${root}${path}"${here}>${texts.nav[entry]}</a></li>`;
-}
-
-function languageLinks({ language, root, path }: { language: Language; root: string; path: string }): Html[] {
-  const [pathname = "", query = ""] = path.split("?", 2);
-  return languageCodes.map((code) => {
-    const { languageName } = languages[code];
-    if (code === language) return html`<span aria-current="true">${languageName}</span>`;
-    const parameters = new URLSearchParams(query);
-    parameters.set("lang", code);
-    return html`<a href="${root}${pathname}?${parameters.toString()}" hreflang="${code}" lang="${code}">${languageName}</a>`;
-  });
 }

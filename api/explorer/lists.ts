@@ -1,9 +1,9 @@
 import { isRefusal, type Refusal } from "../../lib/http-service/refusal.ts";
 import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
+import { type Column, table } from "../../lib/web/elements/table.ts";
 import { type Html, html } from "../../lib/web/html.ts";
 import type { BlockRow } from "../records/block.ts";
 import type { TransactionRow, TransferRecord } from "../records/transaction.ts";
-import { type Column, table } from "./elements/table.ts";
 import type { PageContext } from "./page.ts";
 
 /** Mints and burns name it, and a development chain as the proposer of its blocks. */

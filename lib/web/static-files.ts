@@ -13,19 +13,26 @@ const types: Readonly<Record<string, string>> = {
 /** What a browser may do with a copy: keep it, and ask each time whether it is still true. */
 export const staticCacheControl = "no-cache";
 
-/** Reads a page's files out of its folder. A style sheet has the tokens and the rules that all pages share before its own. */
+const shared = new URL("assets/", import.meta.url);
+const sharedSheets = ["tokens.css", "page.css", "controls.css", "content.css"];
+const sharedScripts = ["elements.js", "copy.js"];
+
+/**
+ * Reads a page's files out of its folder, and the scripts that all pages share. A style sheet has the tokens and the
+ * rules that all pages share before its own.
+ */
 export function readStaticFiles(folder: URL, names: readonly string[]): StaticFile[] {
-  return names.map((name) => {
-    const type = types[extname(name)];
-    if (type === undefined) throw new Error(`${name}: files of this kind are not served`);
-    const own = readText(new URL(name, folder));
-    return { path: `/${name}`, type, body: name.endsWith(".css") ? sharedStyle() + own : own };
-  });
+  const style = sharedSheets.map((name) => readText(new URL(name, shared))).join("\n");
+  return [
+    ...names.map((name) => readFile(folder, name, name.endsWith(".css") ? `${style}\n` : "")),
+    ...sharedScripts.map((name) => readFile(shared, name)),
+  ];
 }
 
-function sharedStyle(): string {
-  const sheets = ["tokens.css", "page.css"].map((name) => readText(new URL(name, import.meta.url)));
-  return `${sheets.join("\n")}\n`;
+function readFile(folder: URL, name: string, before = ""): StaticFile {
+  const type = types[extname(name)];
+  if (type === undefined) throw new Error(`${name}: files of this kind are not served`);
+  return { path: `/${name}`, type, body: before + readText(new URL(name, folder)) };
 }
 
 function readText(file: URL): string {

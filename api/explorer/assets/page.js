@@ -1,12 +1,10 @@
 // What the explorer's pages do beyond their HTML: relative times, copy buttons, keys, and news of blocks. Every page is
 // whole without it.
 
-const { root = "./", words: wordsText = "{}", live } = document.body.dataset;
-/** @type {Record<string, string>} */
-const words = JSON.parse(wordsText);
+import { addCopyButtons } from "./copy.js";
+import { say } from "./elements.js";
 
-/** @param {string} name @param {number} [n] */
-const say = (name, n) => (words[name] ?? "").replace("#", String(n));
+const { root = "./", live } = document.body.dataset;
 
 const minute = 60;
 const hour = 60 * minute;
@@ -15,10 +13,10 @@ const day = 24 * hour;
 /** @param {number} seconds */
 function ago(seconds) {
   if (seconds < 2) return say("now");
-  if (seconds < minute) return say("seconds", Math.floor(seconds));
-  if (seconds < hour) return say("minutes", Math.floor(seconds / minute));
-  if (seconds < day) return say("hours", Math.floor(seconds / hour));
-  return say("days", Math.floor(seconds / day));
+  if (seconds < minute) return say("seconds", { n: Math.floor(seconds) });
+  if (seconds < hour) return say("minutes", { n: Math.floor(seconds / minute) });
+  if (seconds < day) return say("hours", { n: Math.floor(seconds / hour) });
+  return say("days", { n: Math.floor(seconds / day) });
 }
 
 /** How long ago a time is stands where the time stood; the time itself is shown when it is pointed at. */
@@ -30,26 +28,6 @@ function tellTimes() {
     const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000;
     const isFact = time.closest("dd") !== null;
     time.textContent = isFact ? `${absolute} (${ago(seconds)})` : ago(seconds);
-  }
-}
-
-function addCopyButtons() {
-  // Pages that are not served over TLS have no clipboard, but for loopback.
-  if (navigator.clipboard === undefined) return;
-  for (const value of document.querySelectorAll("[data-copy]")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = say("copy");
-    button.setAttribute("aria-label", `${say("copy")}: ${value.getAttribute("data-copy")}`);
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(value.getAttribute("data-copy") ?? "");
-      button.textContent = say("copied");
-      setTimeout(() => {
-        button.textContent = say("copy");
-      }, 1500);
-    });
-    value.after(button);
   }
 }
 
@@ -109,7 +87,7 @@ function watchBlocks() {
     if (live === "follow") return location.reload();
     seen.blocks += 1;
     fresh.hidden = false;
-    fresh.textContent = seen.blocks === 1 ? say("newBlock") : say("newBlocks", seen.blocks);
+    fresh.textContent = seen.blocks === 1 ? say("newBlock") : say("newBlocks", { n: seen.blocks });
     if (seen.blocks % 10 === 1) told.textContent = fresh.textContent;
     if (height instanceof HTMLAnchorElement) {
       height.textContent = new Intl.NumberFormat(document.documentElement.lang).format(number);

@@ -1,4 +1,5 @@
 import { network } from "../../../lib/network.ts";
+import { copyable } from "../../../lib/web/elements/copyable.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { Texts } from "../texts/en.ts";
 import { identicon } from "./identicon.ts";
@@ -57,9 +58,6 @@ export function createElements({
     const cut = text.length <= begin + end + 1 ? text : `${text.slice(0, begin)}…${text.slice(-end)}`;
     return html`<span class="mono" title="${text}">${cut}</span>`;
   }
-
-  const copyable = (text: string, content: Html): Html =>
-    html`<span class="copyable" data-copy="${text}">${content}</span>`;
 
   return {
     texts,

@@ -1,13 +1,13 @@
 import { renderSVG } from "uqr";
 import { z } from "zod";
 import { isRefusal, type Refusal } from "../../../lib/http-service/refusal.ts";
+import { facts } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { listAccountTransactions } from "../../read/transaction-lists.ts";
 import { listAccountTransfers } from "../../read/transfer-lists.ts";
 import type { AccountRecord } from "../../records/transaction.ts";
 import { accountAddress, cursor, day, direction, limit, status } from "../../rest/parameters.ts";
 import { pager } from "../elements/pager.ts";
-import { facts } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable, transferTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";

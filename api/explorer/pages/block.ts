@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isRefusal } from "../../../lib/http-service/refusal.ts";
+import { facts } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { listBlockTransactions } from "../../read/transaction-lists.ts";
 import type { BlockRecord, ConsensusRecord } from "../../records/block.ts";
 import { blockNumber, pageQuery, transactionHash } from "../../rest/parameters.ts";
 import { pager } from "../elements/pager.ts";
-import { facts } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { isRefusal } from "../../../lib/http-service/refusal.ts";
+import { table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { listBurnEvents } from "../../read/burns.ts";
 import type { BurnEventRecord, BurnsRecord } from "../../records/chain.ts";
 import { pageQuery } from "../../rest/parameters.ts";
 import { bars } from "../elements/bars.ts";
 import { pager } from "../elements/pager.ts";
-import { table } from "../elements/table.ts";
 import { empty, indexNote } from "../lists.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";

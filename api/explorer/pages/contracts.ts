@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { table } from "../../../lib/web/elements/table.ts";
 import { html } from "../../../lib/web/html.ts";
 import type { ContractsRecord } from "../../records/chain.ts";
-import { table } from "../elements/table.ts";
 import { empty } from "../lists.ts";
 import { pageRoute } from "../page-route.ts";
 

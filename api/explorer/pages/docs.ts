@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { RouteDescription } from "../../rest/route.ts";
-import { facts, table } from "../elements/table.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 

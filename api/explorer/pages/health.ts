@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { type RecentBlock, readRecentBlocks } from "../../read/recent-blocks.ts";
 import type { ChainRecord } from "../../records/chain.ts";
 import { bars } from "../elements/bars.ts";
-import { facts, table } from "../elements/table.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { facts } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
-import { facts } from "../elements/table.ts";
 import { pageRoute } from "../page-route.ts";
 
 export const network = pageRoute({

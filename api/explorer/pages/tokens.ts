@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isRefusal } from "../../../lib/http-service/refusal.ts";
+import { type Column, facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { listMovedTokens, listTokens, readToken, type TokenRow } from "../../read/token-lists.ts";
 import { listTokenTransfers } from "../../read/transfer-lists.ts";
 import { accountAddress, limit, pageQuery } from "../../rest/parameters.ts";
 import { pager } from "../elements/pager.ts";
-import { type Column, facts, table } from "../elements/table.ts";
 import { missingPage } from "../error-pages.ts";
 import { empty, indexNote, transferTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";

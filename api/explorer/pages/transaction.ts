@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { LogRecord, TransactionRecord } from "../../records/transaction.ts";
 import { transactionHash } from "../../rest/parameters.ts";
-import { facts, table } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { transferTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";

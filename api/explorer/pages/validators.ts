@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isPostgresFailure } from "../../../lib/postgres/postgres-failure.ts";
+import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import { type RecentBlock, readRecentBlocks } from "../../read/recent-blocks.ts";
 import type { RankingRecord, ValidatorRecord } from "../../records/block.ts";
 import { accountAddress } from "../../rest/parameters.ts";
 import { bars } from "../elements/bars.ts";
-import { facts, table } from "../elements/table.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty } from "../lists.ts";
 import type { PageContext } from "../page.ts";

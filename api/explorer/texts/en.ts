@@ -1,7 +1,6 @@
 /** Every text of the explorer's pages, in English. The other languages have the same shape. */
 export const en = {
   locale: "en-GB",
-  languageName: "English",
   explorer: "explorer",
   skip: "Skip to the content",
   nav: {
@@ -40,17 +39,18 @@ export const en = {
     about: "A test network: its tokens are worth nothing.",
     chainId: (id: number) => `Chain ID ${id}`,
   },
-  /** A script fills in the number for #. */
+  /** A script fills in the number for {n}. */
   live: {
     newBlock: "1 new block: show it",
-    newBlocks: "# new blocks: show them",
+    newBlocks: "{n} new blocks: show them",
     now: "just now",
-    seconds: "# s ago",
-    minutes: "# min ago",
-    hours: "# h ago",
-    days: "# d ago",
+    seconds: "{n} s ago",
+    minutes: "{n} min ago",
+    hours: "{n} h ago",
+    days: "{n} d ago",
     copy: "Copy",
     copied: "Copied",
+    notCopied: "Not copied",
   },
   list: {
     newest: "Newest",

@@ -3,7 +3,6 @@ import type { Texts } from "./en.ts";
 /** Every text of the explorer's pages, in Indonesian. */
 export const id: Texts = {
   locale: "id-ID",
-  languageName: "Bahasa Indonesia",
   explorer: "penjelajah",
   skip: "Langsung ke isi",
   nav: {
@@ -44,14 +43,15 @@ export const id: Texts = {
   },
   live: {
     newBlock: "1 blok baru: tampilkan",
-    newBlocks: "# blok baru: tampilkan",
+    newBlocks: "{n} blok baru: tampilkan",
     now: "baru saja",
-    seconds: "# dtk lalu",
-    minutes: "# mnt lalu",
-    hours: "# jam lalu",
-    days: "# hari lalu",
+    seconds: "{n} dtk lalu",
+    minutes: "{n} mnt lalu",
+    hours: "{n} jam lalu",
+    days: "{n} hari lalu",
     copy: "Salin",
     copied: "Tersalin",
+    notCopied: "Tidak tersalin",
   },
   list: {
     newest: "Terbaru",

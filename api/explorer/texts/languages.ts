@@ -1,13 +1,6 @@
+import type { Language } from "../../../lib/web/languages.ts";
 import { en, type Texts } from "./en.ts";
 import { id } from "./id.ts";
 
-/** By their codes (BCP 47), the default first. */
-export const languages = { en, id } as const satisfies Record<string, Texts>;
-
-export type Language = keyof typeof languages;
-
-export const languageCodes: readonly Language[] = ["en", "id"];
-
-export function isLanguage(text: unknown): text is Language {
-  return languageCodes.some((code) => code === text);
-}
+/** The texts by language. */
+export const languages: Readonly<Record<Language, Texts>> = { en, id };

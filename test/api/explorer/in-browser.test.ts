@@ -59,6 +59,12 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     return { page, problems };
   }
 
+  /** Waits until the one page that is open is told of blocks. */
+  const untilListening = () =>
+    waitFor("the page listens", async () =>
+      /"liveClients": ?1\b/.test(await (await fetch(`${api.opsUrl}/status`)).text()),
+    );
+
   for (const look of [
     { colorScheme: "light", locale: "en-GB", viewport: { width: 1280, height: 900 } },
     { colorScheme: "dark", locale: "id-ID", viewport: { width: 320, height: 640 } },
@@ -95,9 +101,7 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     await page.goto(`${api.url}/`);
     const rows = page.locator("tbody th");
     const before = await rows.allInnerTexts();
-    await waitFor("the page listens", async () =>
-      /"liveClients": ?1\b/.test(await (await fetch(`${api.opsUrl}/status`)).text()),
-    );
+    await untilListening();
     const from = Number(before[0]);
     await anvil.rpc("evm_mine");
     await page.getByRole("link", { name: "1 new block: show it" }).waitFor();
@@ -123,6 +127,8 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     const hash = await anvil.rpc("eth_sendTransaction", [{ from: alice, to: bob, value: "0x1" }]);
     await page.goto(`${api.url}/tx/${hash}`);
     await page.getByText("it is not in a block yet").waitFor();
+    // A block that came before would be followed by no other here.
+    await untilListening();
     await anvil.rpc("evm_mine");
     await page.getByText("Success").waitFor();
   });
@@ -158,7 +164,7 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     const { page } = await open(t, { permissions: ["clipboard-read", "clipboard-write"] });
     await page.goto(`${api.url}/tx/${hashes.payment}`);
     await page.getByRole("button", { name: `Copy: ${hashes.payment}` }).click();
-    await page.getByText("Copied").waitFor();
+    await page.getByText("Copied", { exact: true }).waitFor();
     t.equal(await page.evaluate("navigator.clipboard.readText()"), hashes.payment);
     t.match(
       (await page.locator("dd time").textContent()) ?? "",

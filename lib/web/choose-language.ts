@@ -1,10 +1,14 @@
-import { parseCookie } from "cookie";
-import type { FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import { parseCookie, stringifySetCookie } from "cookie";
 import Negotiator from "negotiator";
 import { z } from "zod";
-import { isLanguage, type Language, languageCodes } from "./texts/languages.ts";
+import { isLanguage, type Language, languageCodes } from "./languages.ts";
 
-export const languageCookie = "tollgate_language";
+const languageCookie = "tollgate_language";
+const yearSeconds = 31_536_000;
+
+/** On what a page's language depends, for `Vary`. */
+export const languageVary = "Accept-Language, Cookie";
 
 const query = z.object({ lang: z.string().optional() });
 
@@ -12,7 +16,7 @@ const query = z.object({ lang: z.string().optional() });
  * The language of a page: what its link says (`?lang=id`), else what was chosen before (a cookie), else what the browser
  * prefers (`Accept-Language`, RFC 9110 section 12.5.4), else English.
  */
-export function chooseLanguage({ query: given, headers }: Pick<FastifyRequest, "query" | "headers">): {
+export function chooseLanguage({ query: given, headers }: { query: unknown; headers: IncomingHttpHeaders }): {
   language: Language;
   /** Whether the link says it: it is remembered then. */
   chosen: boolean;
@@ -23,4 +27,16 @@ export function chooseLanguage({ query: given, headers }: Pick<FastifyRequest, "
   if (isLanguage(kept)) return { language: kept, chosen: false };
   const preferred = new Negotiator({ headers }).language([...languageCodes]);
   return { language: isLanguage(preferred) ? preferred : "en", chosen: false };
+}
+
+/** The value of `Set-Cookie` that remembers a choice for a year. */
+export function rememberLanguage(language: Language): string {
+  return stringifySetCookie({
+    name: languageCookie,
+    value: language,
+    path: "/",
+    maxAge: yearSeconds,
+    sameSite: "lax",
+    httpOnly: true,
+  });
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../../lib/web/html.ts";
+import { type Html, html } from "../html.ts";
 
 export type Column<Row> = {
   title: string;
