@@ -16,6 +16,9 @@ import { createLiveFeed } from "./live/live-feed.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 
+/** A validator that does not answer holds a range up for so long, and is left in peace after it. */
+const sealTimeoutMs = 2000;
+
 export type Parts = ReturnType<typeof createParts>;
 
 /** What answers are made from: the chain, the index and who follows it, live events, finished answers and the limit. */
@@ -32,26 +35,10 @@ export function createParts({
   adoptChain: boolean;
   now: () => number;
 }) {
-  const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
-  const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
-  const redis = createRedisClient({
-    name: "api",
-    url: config.redis,
-    commandTimeoutMs: config.redisCommandTimeoutMs,
-    logger,
-  });
-  const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
-  const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
-  const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: 2000 }));
+  const connections = connect({ config, logger });
+  const { redis, pool, rpc, sealSources, heads } = connections;
   const reader = createChainReader({ rpc });
   const contracts = createKnownContracts(readContracts(config.contractsFolder));
-  const heads = createHeadWatch({
-    rpc,
-    webSocketUrl: upstream.replace(/^http/, "ws"),
-    headers,
-    pollMs: config.headPollMs,
-    logger,
-  });
   const follower = createFollower({
     rpc,
     heads,
@@ -123,6 +110,39 @@ export function createParts({
       newest.stop();
       heads.stop();
       await follower.stop();
+      await connections.close();
+    },
+  };
+}
+
+/** Redis, PostgreSQL, the gateway, and validators that are asked for their seals. */
+function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {
+  const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
+  const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
+  const redis = createRedisClient({
+    name: "api",
+    url: config.redis,
+    commandTimeoutMs: config.redisCommandTimeoutMs,
+    logger,
+  });
+  const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
+  const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
+  const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: sealTimeoutMs }));
+  const heads = createHeadWatch({
+    rpc,
+    webSocketUrl: upstream.replace(/^http/, "ws"),
+    headers,
+    pollMs: config.headPollMs,
+    logger,
+  });
+
+  return {
+    redis,
+    pool,
+    rpc,
+    sealSources,
+    heads,
+    async close() {
       await pool.end();
       for (const client of [rpc, ...sealSources]) await client.stop();
       redis.disconnect();

@@ -1,38 +1,24 @@
-import type { Logger } from "pino";
-import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
+import { type AlignOptions, createAlignIndex } from "./align-index.ts";
 import type { BackfillLog } from "./backfill-log.ts";
 import type { createCompleteRange } from "./complete-range.ts";
 import type { BlockConsensus } from "./consensus-of.ts";
-import type { FollowPoint } from "./follow-point.ts";
-import { beginIndex, emptyIndex, type IndexRow, readIndexRow } from "./index-row.ts";
+import type { IndexRow } from "./index-row.ts";
 import { createRangeSize } from "./range-size.ts";
 import { readAhead } from "./read-ahead.ts";
-import { type AskAll, BrokenChainError, type ChainBlock, readRange } from "./read-range.ts";
-import { otherChain, viewChain } from "./same-chain.ts";
+import { BrokenChainError, type ChainBlock, readRange } from "./read-range.ts";
 import type { SealReader } from "./seal-reader.ts";
 import { writeRange } from "./write-range.ts";
 
-export type FollowRoundOptions = {
-  rpc: AskAll;
-  pool: PostgresPool;
+export type FollowRoundOptions = AlignOptions & {
   seals: SealReader;
   completeRange: ReturnType<typeof createCompleteRange>;
   backfillLog: BackfillLog;
-  logger: Pick<Logger, "warn" | "error">;
   arrayBlocksMax: number;
   arraysAhead: number;
   /** How often the chain is looked at for whether it is still the same. */
   pollMs: number;
-  /** Whether the index may be emptied for another chain without being told to. */
-  isDevelopment: boolean;
-  /** Told to: once. */
-  adoptChain: boolean;
   goesOn: () => boolean;
   monotonicMs: () => number;
-  atPoint: (point: FollowPoint) => void | Promise<void>;
-  onRow: (row: IndexRow) => void;
-  onHead: (number: number) => void;
-  onRefused: (reason: string | undefined) => void;
 };
 
 /**
@@ -41,43 +27,17 @@ export type FollowRoundOptions = {
  * throws whatever keeps it from doing it; the next call begins where the index then ends.
  */
 export function createFollowRound(options: FollowRoundOptions) {
-  const { rpc, pool, seals, completeRange, logger, arraysAhead, pollMs, isDevelopment } = options;
-  const { goesOn, monotonicMs, atPoint, onRow, onHead, onRefused } = options;
+  const { rpc, pool, seals, completeRange, arraysAhead, pollMs, goesOn, monotonicMs, atPoint, onRow } =
+    options;
   const size = createRangeSize({ blocksMax: options.arrayBlocksMax });
-  let mayAdopt = options.adoptChain;
   let head = 0;
-
-  /** The index's end, once it is known to belong to the chain. */
-  async function align(): Promise<IndexRow | "refused" | "overtaken"> {
-    let row = await readIndexRow(pool);
-    const view = await viewChain(rpc, row);
-    head = view.head.number;
-    onHead(head);
-    if (row === undefined) {
-      await beginIndex(pool, view.genesis.hash);
-      row = await readIndexRow(pool);
-    }
-    if (row === undefined) return "overtaken";
-    onRow(row);
-    const reason = await otherChain({ pool, row, view });
-    if (reason === undefined) {
-      mayAdopt = false;
-      onRefused(undefined);
-      return row;
-    }
-    if (!isDevelopment && !mayAdopt) {
-      onRefused(reason);
-      return "refused";
-    }
-    const emptied = await emptyIndex({ pool, row, genesisHash: view.genesis.hash });
-    if (emptied === undefined) return "overtaken";
-    logger.warn({ reason, epoch: emptied.epoch }, "the index was emptied for another chain");
-    mayAdopt = false;
-    onRefused(undefined);
-    onRow(emptied);
-    await atPoint("emptied");
-    return emptied;
-  }
+  const align = createAlignIndex({
+    ...options,
+    onHead(number) {
+      head = number;
+      options.onHead(number);
+    },
+  });
 
   async function read(first: number, last: number) {
     const blocks = await readRange({ rpc, first, last });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { RpcClient } from "../../lib/chain/rpc-client.ts";
@@ -6,6 +5,7 @@ import { createPostgresPool } from "../../lib/postgres/postgres-pool.ts";
 import { createBackfillLog } from "./backfill-log.ts";
 import type { BurnContract } from "./burns.ts";
 import { createCompleteRange } from "./complete-range.ts";
+import { createFollowLoop } from "./follow-loop.ts";
 import type { FollowPoint } from "./follow-point.ts";
 import { createFollowRound } from "./follow-round.ts";
 import type { HeadWatch } from "./head-watch.ts";
@@ -48,9 +48,6 @@ export type FollowerOptions = {
   atPoint?: (point: FollowPoint) => void | Promise<void>;
 };
 
-const retryMaxMs = 5000;
-const repeatMs = 30_000;
-const stopWithinMs = 1000;
 /** A range of the largest blocks. */
 const statementTimeoutMs = 30_000;
 
@@ -89,12 +86,17 @@ export function createFollower({
     statementTimeoutMs,
   });
   let session: ReturnType<typeof startIndexSession> | undefined;
-  let working: Promise<void> | undefined;
   let unsubscribe = () => {};
-  let isStopped = false;
-  let wake = Promise.withResolvers<void>();
-  const goesOn = () => !isStopped && session?.isLeader() === true;
 
+  const loop = createFollowLoop({
+    round: () => follow.round(),
+    isLeader: () => session?.isLeader() === true,
+    onFailure: () => metrics.failures.inc(),
+    pollMs,
+    retryMinMs,
+    logger,
+    monotonicMs,
+  });
   const follow = createFollowRound({
     rpc,
     pool,
@@ -104,7 +106,7 @@ export function createFollower({
     pollMs,
     isDevelopment,
     adoptChain,
-    goesOn,
+    goesOn: loop.goesOn,
     monotonicMs,
     atPoint,
     seals: createSealReader({ validators, blocksMax: sealedBlocksMax, logger, monotonicMs }),
@@ -112,42 +114,8 @@ export function createFollower({
     backfillLog: createBackfillLog({ logger, monotonicMs }),
     onRow: standing.written,
     onHead: standing.sawHead,
-    onRefused(reason) {
-      if (reason !== undefined && reason !== standing.read().refused) {
-        logger.error(
-          { reason },
-          "the index belongs to another chain: --adopt-chain empties it and begins anew",
-        );
-      }
-      standing.refused(reason);
-    },
+    onRefused: createRefusalLog({ standing, logger }),
   });
-
-  async function work(): Promise<void> {
-    const failures = createFailureLog({ logger, monotonicMs });
-    while (!isStopped) {
-      wake = Promise.withResolvers<void>();
-      let waitMs = pollMs;
-      if (goesOn()) {
-        try {
-          const goesOnAtOnce = await follow.round();
-          failures.over();
-          if (goesOnAtOnce) continue;
-        } catch (error) {
-          if (isStopped) return;
-          metrics.failures.inc();
-          waitMs = Math.min(retryMinMs * 2 ** failures.add(error), retryMaxMs);
-          // A new head is no reason to hurry where the last round failed.
-          await pause(Math.min(waitMs, pollMs));
-          continue;
-        }
-      }
-      await Promise.race([wake.promise, pause(waitMs)]);
-    }
-  }
-
-  const stopping = new AbortController();
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
 
   return {
     start(): void {
@@ -161,14 +129,14 @@ export function createFollower({
         onConnected: standing.connected,
         onLeader(isLeader) {
           standing.leads(isLeader);
-          wake.resolve();
+          loop.wake();
         },
       });
       unsubscribe = heads.onHead(({ number }) => {
         standing.sawHead(number);
-        wake.resolve();
+        loop.wake();
       });
-      working = work();
+      loop.start();
     },
 
     standing: standing.read,
@@ -177,42 +145,30 @@ export function createFollower({
     onIndexed: standing.onIndexed,
 
     async stop(): Promise<void> {
-      isStopped = true;
       unsubscribe();
-      stopping.abort();
-      // A chain that does not answer is not waited for: without a pool nothing is written any more.
-      const ended = new AbortController();
-      const late = sleep(stopWithinMs, undefined, { signal: ended.signal }).catch(() => {});
-      await Promise.race([working, late]);
-      // The timer alone would keep the process for all of its time.
-      ended.abort();
+      await loop.stop();
+      // A round that still waits for the chain writes nothing any more: it has no pool.
       await session?.stop();
       await pool.end();
     },
   };
 }
 
-/** Says a failure once, and again while it lasts. */
-function createFailureLog({ logger, monotonicMs }: { logger: Logger; monotonicMs: () => number }) {
-  let count = 0;
-  let lastSaid = "";
-  let saidAtMs = 0;
-  return {
-    /** How many there were in a row before this one. */
-    add(error: unknown): number {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message !== lastSaid || monotonicMs() - saidAtMs > repeatMs) {
-        logger.warn({ err: error }, "the index cannot be brought to the chain's head");
-        lastSaid = message;
-        saidAtMs = monotonicMs();
-      }
-      count += 1;
-      return count - 1;
-    },
-    over(): void {
-      if (count > 0) logger.info({ failures: count }, "the index follows the chain again");
-      count = 0;
-      lastSaid = "";
-    },
+/** Says why another chain's index stays, once. */
+function createRefusalLog({
+  standing,
+  logger,
+}: {
+  standing: Pick<ReturnType<typeof createIndexStanding>, "read" | "refused">;
+  logger: Logger;
+}) {
+  return (reason: string | undefined): void => {
+    if (reason !== undefined && reason !== standing.read().refused) {
+      logger.error(
+        { reason },
+        "the index belongs to another chain: --adopt-chain empties it and begins anew",
+      );
+    }
+    standing.refused(reason);
   };
 }
