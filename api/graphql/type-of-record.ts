@@ -17,7 +17,7 @@ import { scalars } from "./scalars.ts";
 type Fields<Context> = Record<string, GraphQLFieldConfig<unknown, Context>>;
 
 /** Fields that a type has beyond its record, or in place of one of its fields, by the type's name. */
-export type ExtraFields<Context> = Readonly<Record<string, () => Fields<Context>>>;
+export type ExtraFields<Context> = Readonly<Record<string, Fields<Context>>>;
 
 /** Fields of a record that have another name in GraphQL, because a list has theirs: type, field, name. */
 export type RenamedFields = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -30,7 +30,8 @@ export function createTypes<Context>({
   extraFields,
   renamedFields,
 }: {
-  extraFields: ExtraFields<Context>;
+  /** Asked for when all types are there. */
+  extraFields: () => ExtraFields<Context>;
   renamedFields: RenamedFields;
 }) {
   const objects = new Map<string, { schema: z.ZodObject; type: GraphQLObjectType<unknown, Context> }>();
@@ -68,7 +69,7 @@ export function createTypes<Context>({
     const type = new GraphQLObjectType<unknown, Context>({
       name,
       ...(description === undefined ? {} : { description }),
-      fields: () => ({ ...ownFields(schema, name), ...extraFields[name]?.() }),
+      fields: () => ({ ...ownFields(schema, name), ...extraFields()[name] }),
     });
     objects.set(name, { schema, type });
     return type;

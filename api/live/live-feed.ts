@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import type { ChainReader } from "../chain/chain-reader.ts";
 import type { RpcBlock } from "../chain/rpc-records.ts";
+import { createLiveClients, type LiveClient } from "./live-clients.ts";
 import { createRecentBlocks, eventText, type LiveBlock } from "./recent-blocks.ts";
 
 export type LiveFeed = {
@@ -18,12 +19,9 @@ export type LiveFeed = {
 
 type Seen = { number: number; hash: string };
 /** `seen` is there until what the client missed is known: from then on it is told of each block. */
-type Client = { response: ServerResponse; address: string; seen: Seen | undefined; beats: number };
+type Client = LiveClient & { seen: Seen | undefined; beats: number };
 
-/** A client that does not read is let go with so much before it: it would hold the memory of every block to come. */
-const unreadBytesMax = 64 * 1024;
 const reconnectMs = 2000;
-const endWithinMs = 1000;
 /** How many heartbeats a client waits whose block this process has not seen: it may come from one that is ahead. */
 const beatsToWait = 2;
 
@@ -48,38 +46,24 @@ export function createLiveFeed({
   heartbeatMs: number;
   logger: Pick<Logger, "warn">;
 }): LiveFeed {
-  const clients = new Set<Client>();
-  const perAddress = new Map<string, number>();
+  const clients = createLiveClients<Client>({ clientsMax, perAddressMax });
+  const { write } = clients;
   let isStopped = false;
 
   const recent = createRecentBlocks({
     reader,
     blocksMax: replayMax + 1,
     onBlock(block) {
-      for (const client of clients) {
+      for (const client of clients.all()) {
         if (client.seen === undefined) write(client, block.text);
         else catchUp(client);
       }
     },
     onReset() {
-      for (const client of clients) reset(client);
+      for (const client of clients.all()) reset(client);
     },
     logger,
   });
-
-  function write(client: Client, text: string): void {
-    if (text === "") return;
-    if (client.response.writableLength <= unreadBytesMax) return void client.response.write(text);
-    remove(client);
-    client.response.destroy();
-  }
-
-  function remove(client: Client): void {
-    if (!clients.delete(client)) return;
-    const left = (perAddress.get(client.address) ?? 1) - 1;
-    if (left === 0) perAddress.delete(client.address);
-    else perAddress.set(client.address, left);
-  }
 
   /** Gives a client what it missed, once that is known. */
   function catchUp(client: Client): void {
@@ -104,7 +88,7 @@ export function createLiveFeed({
   }
 
   const heartbeat = setInterval(() => {
-    for (const client of clients) {
+    for (const client of clients.all()) {
       client.beats += 1;
       if (client.seen !== undefined && client.beats >= beatsToWait) reset(client);
       write(client, ": still here\n\n");
@@ -114,9 +98,7 @@ export function createLiveFeed({
 
   return {
     standing(address) {
-      if (isStopped) return "stopping";
-      if (clients.size >= clientsMax) return "full";
-      return (perAddress.get(address) ?? 0) >= perAddressMax ? "too many" : "free";
+      return isStopped ? "stopping" : clients.room(address);
     },
     add({ response, address, lastEventId }) {
       // It has gone while it was being let in, and no event tells of that any more.
@@ -124,25 +106,17 @@ export function createLiveFeed({
       const seen = lastEventId === undefined ? undefined : readEventId(lastEventId);
       const client: Client = { response, address, seen: seen === "unknown" ? undefined : seen, beats: 0 };
       clients.add(client);
-      perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
-      response.once("close", () => remove(client));
-      response.on("error", () => remove(client));
       write(client, `retry: ${reconnectMs}\n\n`);
       if (seen === "unknown") reset(client);
       else catchUp(client);
     },
     announce: (block) => recent.add(block),
-    clients: () => clients.size,
+    clients: clients.count,
     stop() {
       isStopped = true;
       recent.stop();
       clearInterval(heartbeat);
-      const left = [...clients].map(({ response }) => response);
-      // The connection as well: it would be kept open for a next request.
-      for (const response of left) response.end(() => response.socket?.destroySoon());
-      setTimeout(() => {
-        for (const response of left) response.destroy();
-      }, endWithinMs).unref();
+      clients.end();
     },
   };
 }

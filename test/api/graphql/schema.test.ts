@@ -3,7 +3,8 @@ import { getIntrospectionQuery, isObjectType, parse, printSchema } from "graphql
 import t from "tap";
 import { z } from "zod";
 import { findExcess } from "../../../api/graphql/limit-cost.ts";
-import { createSchema, renamedFields } from "../../../api/graphql/schema.ts";
+import { createSchema } from "../../../api/graphql/schema.ts";
+import { renamedFields } from "../../../api/graphql/schema-types.ts";
 import { openApiOf } from "../../../api/rest/openapi.ts";
 import { createRoutes } from "../../../api/rest/routes.ts";
 

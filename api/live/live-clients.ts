@@ -1,0 +1,63 @@
+import type { ServerResponse } from "node:http";
+
+export type LiveClient = { response: ServerResponse; address: string };
+
+/** A client that does not read is let go with so much before it: it would hold the memory of every block to come. */
+const unreadBytesMax = 64 * 1024;
+const endWithinMs = 1000;
+
+/** Who listens: bounded in all, by address and by what a client leaves unread. */
+export function createLiveClients<Client extends LiveClient>({
+  clientsMax,
+  perAddressMax,
+}: {
+  clientsMax: number;
+  perAddressMax: number;
+}) {
+  const clients = new Set<Client>();
+  const perAddress = new Map<string, number>();
+
+  function remove(client: Client): void {
+    if (!clients.delete(client)) return;
+    const left = (perAddress.get(client.address) ?? 1) - 1;
+    if (left === 0) perAddress.delete(client.address);
+    else perAddress.set(client.address, left);
+  }
+
+  return {
+    /** Whether there is room for one more of this address. */
+    room(address: string): "free" | "full" | "too many" {
+      if (clients.size >= clientsMax) return "full";
+      return (perAddress.get(address) ?? 0) >= perAddressMax ? "too many" : "free";
+    },
+
+    /** A client stays until its connection closes. */
+    add(client: Client): void {
+      clients.add(client);
+      perAddress.set(client.address, (perAddress.get(client.address) ?? 0) + 1);
+      client.response.once("close", () => remove(client));
+      client.response.on("error", () => remove(client));
+    },
+
+    write(client: Client, text: string): void {
+      if (text === "") return;
+      if (client.response.writableLength <= unreadBytesMax) return void client.response.write(text);
+      remove(client);
+      client.response.destroy();
+    },
+
+    /** Those that listen. One may go while they are walked through. */
+    all: (): Iterable<Client> => clients,
+    count: () => clients.size,
+
+    /** Ends all; one that does not read is cut off. */
+    end(): void {
+      const left = [...clients].map(({ response }) => response);
+      // The connection as well: it would be kept open for a next request.
+      for (const response of left) response.end(() => response.socket?.destroySoon());
+      setTimeout(() => {
+        for (const response of left) response.destroy();
+      }, endWithinMs).unref();
+    },
+  };
+}
