@@ -16,6 +16,8 @@ import { createLiveFeed } from "./live/live-feed.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 
+/** For what a contract decides how long it takes and how much it says: its calls and its logs. */
+const lookLimits = { timeoutMs: 3000, answerBytesMax: 4_194_304 };
 /** A validator that does not answer holds a range up for so long, and is left in peace after it. */
 const sealTimeoutMs = 2000;
 
@@ -36,7 +38,7 @@ export function createParts({
   now: () => number;
 }) {
   const connections = connect({ config, logger });
-  const { redis, pool, rpc, sealSources, heads } = connections;
+  const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
   const reader = createChainReader({ rpc });
   const contracts = createKnownContracts(readContracts(config.contractsFolder));
   const follower = createFollower({
@@ -63,6 +65,7 @@ export function createParts({
   follower.onIndexed(finished.sawIndex);
   const read = createReadModel({
     reader,
+    looks: createChainReader({ rpc: lookRpc }),
     // A chain that is away has no newest block: what it was is not told as if it still were.
     newest: { block: () => (heads.isAnswering() ? newest.block() : undefined) },
     db: pool,
@@ -127,6 +130,7 @@ function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {
   });
   const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
   const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
+  const lookRpc = createRpcClient({ url: upstream, headers, ...lookLimits });
   const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: sealTimeoutMs }));
   const heads = createHeadWatch({
     rpc,
@@ -140,11 +144,12 @@ function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {
     redis,
     pool,
     rpc,
+    lookRpc,
     sealSources,
     heads,
     async close() {
       await pool.end();
-      for (const client of [rpc, ...sealSources]) await client.stop();
+      for (const client of [rpc, lookRpc, ...sealSources]) await client.stop();
       redis.disconnect();
     },
   };

@@ -1,7 +1,15 @@
+import { z } from "zod";
 import { readAnswer } from "../../lib/chain/read-answer.ts";
 import type { RpcAnswer, RpcCall, RpcClient } from "../../lib/chain/rpc-client.ts";
 import { bytes, hexQuantity, quantity, wei } from "../../lib/chain/rpc-values.ts";
-import { type BlockWithHeader, rpcBlock, rpcReceipt, rpcTransaction } from "./rpc-records.ts";
+import {
+  type BlockWithHeader,
+  type RpcPlacedLog,
+  rpcBlock,
+  rpcPlacedLog,
+  rpcReceipt,
+  rpcTransaction,
+} from "./rpc-records.ts";
 
 export type ChainReader = ReturnType<typeof createChainReader>;
 
@@ -60,16 +68,28 @@ export function createChainReader({ rpc }: { rpc: RpcClient }) {
       };
     },
 
+    async code(address: string, blockNumber: number): Promise<string> {
+      const [answer] = await ask([call("eth_getCode", [address, tagText(blockNumber)])]);
+      return readAnswer(answer, bytes);
+    },
+
+    /** The logs of a contract in a range of blocks, oldest first. */
+    async logs(address: string, { from, to }: { from: number; to: number }): Promise<RpcPlacedLog[]> {
+      const filter = { address, fromBlock: hexQuantity(from), toBlock: hexQuantity(to) };
+      const [answer] = await ask([call("eth_getLogs", [filter])]);
+      return readAnswer(answer, z.array(rpcPlacedLog));
+    },
+
     async gasPrice(): Promise<bigint> {
       const [answer] = await ask([call("eth_gasPrice", [])]);
       return readAnswer(answer, wei);
     },
 
-    /** Runs a call; the bytes that it returns, or those with which it reverts. */
+    /** Runs a call; the bytes that it returns, those with which it reverts, or the node's words of why it ended. */
     async call(
       transaction: { from?: string; to: string | null; data: string; value?: bigint; gas?: bigint },
       tag: BlockTag,
-    ): Promise<{ returned: string } | { reverted: string | undefined }> {
+    ): Promise<{ returned: string } | { reverted: string | undefined } | { failed: string }> {
       const { from, to, data, value, gas } = transaction;
       const params = {
         ...(from === undefined ? {} : { from }),
@@ -80,10 +100,11 @@ export function createChainReader({ rpc }: { rpc: RpcClient }) {
       };
       const [answer] = await ask([call("eth_call", [params, tagText(tag)])]);
       if (answer !== undefined && "error" in answer) {
-        const { data, message } = answer.error;
+        const { data, message, ofGateway } = answer.error;
         const reverted = bytes.safeParse(data);
         if (reverted.success) return { reverted: reverted.data };
         if (/revert/i.test(message)) return { reverted: undefined };
+        if (!ofGateway) return { failed: message };
       }
       return { returned: readAnswer(answer, bytes) };
     },

@@ -11,7 +11,8 @@ export type KnownContract = {
 
 type Method = NonNullable<TransactionRecord["method"]>;
 type Event = NonNullable<LogRecord["event"]>;
-type Arguments = NonNullable<Method["arguments"]>;
+/** Decoded values with their names and types: numbers as decimal texts. */
+export type Arguments = NonNullable<Method["arguments"]>;
 type RevertError = { name: string; arguments: Arguments };
 
 /** What every token does, by its standard. */
@@ -62,6 +63,8 @@ export function createKnownContracts(contracts: readonly KnownContract[]) {
   return {
     all: contracts,
     nameOf: (address: string): string | null => byAddress.get(address.toLowerCase())?.name ?? null,
+    /** A known contract's own ABI. */
+    abiOf: (address: string): Interface | undefined => byAddress.get(address.toLowerCase())?.interface,
 
     /** What a transaction's input calls. An empty input, or one too short for a selector, calls nothing. */
     method({ to, input }: { to: string | null; input: string }): Method | null {
@@ -132,7 +135,8 @@ function attempt<Value>(read: () => Value): Value | undefined {
   }
 }
 
-function argumentsOf(inputs: readonly ParamType[], values: Result): Arguments {
+/** Decoded values as they are published. */
+export function argumentsOf(inputs: readonly ParamType[], values: Result): Arguments {
   return inputs.map((input, index) => ({
     name: input.name,
     type: input.format("sighash"),

@@ -50,6 +50,10 @@ export const rpcLog = z.object({
 });
 export type RpcLog = z.output<typeof rpcLog>;
 
+/** A log by itself, with where it is (`eth_getLogs`). */
+export const rpcPlacedLog = rpcLog.extend({ blockNumber: quantity, transactionHash: hash });
+export type RpcPlacedLog = z.output<typeof rpcPlacedLog>;
+
 export const rpcReceipt = z.object({
   transactionHash: hash,
   transactionIndex: quantity,

@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { isRefusal, type Refusal } from "../../lib/http-service/refusal.ts";
-import { type Refuse, sendProblem } from "../../lib/http-service/send-problem.ts";
-import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
-import { chooseLanguage, languageVary, rememberLanguage } from "../../lib/web/choose-language.ts";
+import { isRefusal } from "../../lib/http-service/refusal.ts";
+import type { Refuse } from "../../lib/http-service/send-problem.ts";
+import { chooseLanguage, rememberLanguage } from "../../lib/web/choose-language.ts";
 import type { Language } from "../../lib/web/languages.ts";
-import { pageHeaders } from "../../lib/web/page-headers.ts";
 import { readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import type { AnswerCache, FinishedAnswer } from "../rest/answer-cache.ts";
@@ -13,23 +11,18 @@ import type { Charge } from "../rest/charge.ts";
 import { matchesEtag } from "../rest/etag.ts";
 import { accountAddress } from "../rest/parameters.ts";
 import type { RouteAnswer } from "../rest/route.ts";
-import { createElements } from "./elements/elements.ts";
-import { awayPage, errorPage, missingPage } from "./error-pages.ts";
 import { frame } from "./frame.ts";
-import type { Page, PageContext, PageSettings } from "./page.ts";
+import type { PageSettings } from "./page.ts";
 import type { PageRoute } from "./page-route.ts";
+import { explorerHeaders, pageType } from "./page-type.ts";
 import { qrOf } from "./pages/address.ts";
-import { languages } from "./texts/languages.ts";
+import { createPlaceOf } from "./place-of.ts";
+import { createErrorPages } from "./send-error-pages.ts";
 
-const pageType = "text/html; charset=utf-8";
-const headers = {
-  ...pageHeaders({ formsTo: "self" }),
-  // The same URL in the language of whoever asks.
-  Vary: `${languageVary}, Origin`,
-  "Content-Type": pageType,
-};
 const headCacheControl = "private, max-age=1";
 const yearSeconds = 31_536_000;
+/** Room for a contract's arguments; a list of a hundred addresses fits. */
+const urlLengthMax = 8192;
 const files = readStaticFiles(new URL("assets/", import.meta.url), ["page.css", "page.js", "icon.svg"]);
 
 export type ExplorerOptions = {
@@ -56,74 +49,28 @@ export type Explorer = {
  */
 export function createExplorer(options: ExplorerOptions): Explorer {
   const { pages, read, cache, charge, settings, explain, logger, now } = options;
-
-  /** Where a page is, and what it is made with. */
-  function placeOf(request: FastifyRequest, language: Language) {
-    const path = pathOf(request.url);
-    const root = rootOf(path);
-    const texts = languages[language];
-    const el = createElements({ texts, root, nameOf: read.nameOf });
-    const context: PageContext = { texts, read, settings, now, el };
-    return { path, root, language, context };
-  }
-
-  /** A page that nothing is kept of: an error. */
-  function sendError(request: FastifyRequest, reply: FastifyReply, show: (context: PageContext) => Page) {
-    const { context, ...place } = placeOf(request, chooseLanguage(request).language);
-    const page = show(context);
-    return reply
-      .headers(headers)
-      .code(page.status ?? 200)
-      .header("Cache-Control", "no-store")
-      .send(frame(context, { ...place, page, entry: undefined }));
-  }
-
-  function sendLimited(request: FastifyRequest, reply: FastifyReply, { retryAfterMs = 1000 }: Refusal) {
-    const seconds = Math.ceil(retryAfterMs / 1000);
-    reply.header("Retry-After", String(seconds));
-    return sendError(request, reply, (context) =>
-      errorPage(context, {
-        title: context.texts.errors.limited,
-        help: context.texts.errors.limitedHelp(seconds),
-        status: 429,
-      }),
-    );
-  }
-
-  function sendFailure(request: FastifyRequest, reply: FastifyReply, error: unknown) {
-    if (explain(error) !== undefined) {
-      return sendError(request, reply, (context) =>
-        awayPage(context, isPostgresFailure(error) ? "index" : "chain"),
-      );
-    }
-    logger.error({ err: error, requestId: request.id }, "a page failed");
-    return sendError(request, reply, (context) =>
-      errorPage(context, {
-        title: context.texts.errors.internal,
-        help: context.texts.errors.internalHelp(request.id),
-        status: 500,
-      }),
-    );
-  }
+  const placeOf = createPlaceOf({ read, settings, now });
+  const errors = createErrorPages({ placeOf, explain, logger });
 
   async function handle(row: PageRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (request.url.length > urlLengthMax) return errors.sendTooLong(request, reply, urlLengthMax);
     const { language, chosen } = chooseLanguage(request);
     if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
-    reply.headers(headers);
+    reply.headers(explorerHeaders);
     const key = `page ${language} ${request.url}`;
     const kept = cache.peek(key);
     const isUnchanged = ({ status, etag }: FinishedAnswer) =>
       status === 200 && matchesEtag(request.headers["if-none-match"], etag);
     if (kept !== undefined && isUnchanged(kept)) return sendHead(reply, kept).code(304).send();
-    const charged = await charge({ request, reply, cost: 1 });
-    if (isRefusal(charged)) return sendLimited(request, reply, charged);
+    const charged = await charge({ request, reply, cost: row.cost(request.query) });
+    if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);
     try {
       const answer = kept ?? (await cache.answer(key, () => make(row, { request, language })));
-      if (isRefusal(answer)) return refuse({ request, reply, refused: answer });
+      if (isRefusal(answer)) return errors.refuse({ request, reply, refused: answer });
       if (isUnchanged(answer)) return sendHead(reply, answer).code(304).send();
       return sendHead(reply, answer).code(answer.status).send(answer.body);
     } catch (error) {
-      return sendFailure(request, reply, error);
+      return errors.sendFailure(request, reply, error);
     }
   }
 
@@ -147,24 +94,16 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     return { text, type: pageType, status, cache: lasting ? "release" : "head" };
   }
 
-  /** A path that nobody has is a page for people, a problem document for programs; other refusals are documents. */
-  const refuse: Refuse = async ({ request, reply, refused }) => {
-    const isPage =
-      request.method === "GET" && prefersHtml(request.headers.accept) && !isForPrograms(request.url);
-    if (isPage && refused.refused === "not_found") return sendError(request, reply, missingPage);
-    return sendProblem({ request, reply, refused });
-  };
-
   return {
-    refuse,
+    refuse: errors.refuse,
     addTo(app) {
       for (const row of pages) app.get(row.path, (request, reply) => handle(row, request, reply));
 
       app.get<{ Params: { address: string } }>("/address/:address/qr.svg", async (request, reply) => {
         const account = accountAddress.safeParse(request.params.address);
-        if (!account.success) return sendError(request, reply, missingPage);
+        if (!account.success) return errors.sendMissing(request, reply);
         const charged = await charge({ request, reply, cost: 1 });
-        if (isRefusal(charged)) return sendLimited(request, reply, charged);
+        if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);
         return reply
           .header("Cache-Control", `public, max-age=${yearSeconds}, immutable`)
           .type("image/svg+xml")
@@ -184,25 +123,4 @@ function sendHead(reply: FastifyReply, { status, etag, location }: FinishedAnswe
   if (location !== undefined) reply.header("Location", location);
   if (status !== 200) return reply.header("Cache-Control", "no-store");
   return reply.headers({ ETag: etag, "Cache-Control": headCacheControl });
-}
-
-/** From the root, without a slash before it. */
-function pathOf(url: string): string {
-  return url.replace(/^\/+/, "");
-}
-
-/** Leads from a page's folder to the first one: "./" at `blocks`, "../" at `block/7`. */
-function rootOf(path: string): string {
-  const [pathname = ""] = path.split("?", 1);
-  const depth = pathname.split("/").length - 1;
-  return depth === 0 ? "./" : "../".repeat(depth);
-}
-
-function isForPrograms(url: string): boolean {
-  return /^\/(?:api|graphql|health)(?:[/?]|$)/.test(url);
-}
-
-/** Browsers name text/html; programs name JSON or take anything. */
-function prefersHtml(accept: string | undefined): boolean {
-  return accept !== undefined && /\btext\/html\b/i.test(accept);
 }

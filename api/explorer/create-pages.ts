@@ -4,6 +4,7 @@ import { address } from "./pages/address.ts";
 import { block } from "./pages/block.ts";
 import { blocks } from "./pages/blocks.ts";
 import { burns } from "./pages/burns.ts";
+import { contract } from "./pages/contract.ts";
 import { contracts } from "./pages/contracts.ts";
 import { docsPage } from "./pages/docs.ts";
 import { health } from "./pages/health.ts";
@@ -30,6 +31,7 @@ export function createPages(routes: readonly RouteDescription[]): PageRoute[] {
     validator,
     burns,
     contracts,
+    contract,
     search,
     network,
     health,

@@ -10,6 +10,8 @@ export type PageRoute = {
   path: string;
   /** The entry of the navigation that it belongs to. */
   entry: keyof Texts["nav"] | undefined;
+  /** Points of the limit that a request costs. */
+  cost(query: unknown): number;
   answer(context: PageContext, raw: { params: unknown; query: unknown }): Promise<PageAnswer>;
 };
 
@@ -25,6 +27,7 @@ export function pageRoute<Params extends Shape, Query extends Shape>({
   params,
   query,
   invalid = missingPage,
+  cost = () => 1,
   render,
 }: {
   path: string;
@@ -33,6 +36,8 @@ export function pageRoute<Params extends Shape, Query extends Shape>({
   query: Query;
   /** What is shown for a parameter of the path that cannot be. */
   invalid?: (context: PageContext) => Page;
+  /** Points that a page costs whose making asks more of the chain than others. */
+  cost?: (query: z.output<Query>) => number;
   render: (
     context: PageContext,
     input: { params: z.output<Params>; query: z.output<Query> },
@@ -41,6 +46,7 @@ export function pageRoute<Params extends Shape, Query extends Shape>({
   return {
     path,
     entry,
+    cost: (raw) => cost(readQuery(query, raw)),
     async answer(context, raw) {
       const found = params.safeParse(raw.params);
       if (!found.success) return invalid(context);

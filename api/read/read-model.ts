@@ -4,11 +4,13 @@ import type { ChainReader } from "../chain/chain-reader.ts";
 import type { KnownContracts } from "../chain/known-contracts.ts";
 import type { LatestBlock } from "../chain/latest-block.ts";
 import { logRecordOf } from "../chain/transaction-record.ts";
+import { createCallContract } from "../contract-calls/call-contract.ts";
 import type { BlockRecord, ConsensusRecord } from "../records/block.ts";
 import type { LogRecord, TransactionRecord } from "../records/transaction.ts";
 import { readBurns } from "./burns.ts";
 import { createChainHead } from "./chain-head.ts";
 import { readConsensus } from "./consensus.ts";
+import { type FoundLogs, findLogs, type LogsAsked } from "./find-logs.ts";
 import { readAccount, readNetworkContracts } from "./read-account.ts";
 import { createReadChain } from "./read-chain.ts";
 import { createKnownReverts, readTransaction } from "./read-transaction.ts";
@@ -22,6 +24,7 @@ export type ReadModel = ReturnType<typeof createReadModel>;
  */
 export function createReadModel({
   reader,
+  looks = reader,
   newest,
   db,
   contracts,
@@ -31,6 +34,8 @@ export function createReadModel({
   now = Date.now,
 }: {
   reader: ChainReader;
+  /** For what a contract decides the size of; it gives up early. */
+  looks?: ChainReader;
   newest: Pick<LatestBlock, "block">;
   /** The index. */
   db: Queryable;
@@ -84,6 +89,15 @@ export function createReadModel({
         ? undefined
         : (found.receipt?.logs ?? []).map((log) => logRecordOf(log, contracts));
     },
+
+    /** A contract's code at the newest block: 0x where there is none. */
+    async code(address: string): Promise<string> {
+      const { number } = await head.latest();
+      return reader.code(address, number);
+    },
+
+    callContract: createCallContract({ reader: looks }),
+    contractLogs: (asked: LogsAsked): Promise<FoundLogs> => findLogs({ ...asked, reader: looks, contracts }),
 
     account: (address: string) => readAccount({ ...sources, nameOf }, address),
     networkContracts: () => readNetworkContracts({ ...sources, contracts }),

@@ -13,7 +13,7 @@ export type RpcAnswer = { result: unknown } | { error: RpcError };
 export type RpcClient = ReturnType<typeof createRpcClient>;
 
 /** A block with all its transactions stays below it. */
-const answerBytesMax = 32 * 1024 * 1024;
+const answerBytesMaxDefault = 32 * 1024 * 1024;
 /** The gateway takes arrays up to 100. */
 const arrayMax = 100;
 
@@ -25,12 +25,15 @@ export function createRpcClient({
   url,
   headers = {},
   timeoutMs,
+  answerBytesMax = answerBytesMaxDefault,
 }: {
   url: string;
   /** What says who asks: `X-API-Key`, `Authorization`. */
   headers?: Readonly<Record<string, string>>;
   /** For the connection, and for each whole answer. */
   timeoutMs: number;
+  /** A longer answer is none. */
+  answerBytesMax?: number;
 }) {
   const dispatcher = new Agent({ maxResponseSize: answerBytesMax, connectTimeout: timeoutMs });
   let lastId = 0;

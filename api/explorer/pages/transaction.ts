@@ -3,6 +3,7 @@ import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { LogRecord, TransactionRecord } from "../../records/transaction.ts";
 import { transactionHash } from "../../rest/parameters.ts";
+import { argumentText, revertText } from "../elements/revert-text.ts";
 import { errorPage } from "../error-pages.ts";
 import { transferTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";
@@ -70,12 +71,7 @@ ${record.status === "failed" ? reasonOf(context, record) : html``}
 function reasonOf({ texts }: PageContext, { revert }: TransactionRecord): Html {
   const { transaction } = texts;
   if (revert === null) return html`<p>${transaction.reasonGone}</p>`;
-  const called =
-    revert.error === null
-      ? undefined
-      : `${revert.error.name}(${revert.error.arguments.map(argumentText).join(", ")})`;
-  const text =
-    revert.reason ?? called ?? (revert.raw === null || revert.raw === "0x" ? undefined : revert.raw);
+  const text = revertText(revert);
   if (text === undefined) return html`<p>${transaction.noReason}</p>`;
   return html`<p><strong>${transaction.reason}:</strong> <code class="long">${text}</code></p>`;
 }
@@ -115,10 +111,6 @@ ${facts([
 }
 
 type Argument = { name: string; type: string; value: unknown };
-
-function argumentText({ value }: Argument): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
 
 function argumentTable({ texts }: PageContext, given: readonly Argument[]): Html {
   const { transaction } = texts;

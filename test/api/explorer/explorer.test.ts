@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, string>> = {
   "/block/:block": "/block/1",
   "/tx/:hash": `/tx/${hashes.payment}`,
   "/address/:address": `/address/${alice}`,
+  "/contract/:address": `/contract/${gold}`,
   "/token/:address": `/token/${gold}`,
   "/search": "/search?q=",
 };

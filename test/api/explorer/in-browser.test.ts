@@ -34,6 +34,8 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     "/validators",
     "/burns",
     "/contracts",
+    `/contract/${gold}?call=decimals()`,
+    `/contract/${gold}?call=balanceOf(address)&argument=0x12`,
     "/search?q=nobody",
     "/network",
     "/network/health",

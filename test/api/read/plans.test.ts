@@ -122,6 +122,8 @@ const read = createReadModel({
     blockByHash: async () => newest,
     transaction: async () => undefined,
     account: async () => ({ balance: 0n, nonce: 0, code: "0x" }),
+    code: async () => "0x",
+    logs: async () => [],
     gasPrice: async () => 1n,
     call: async () => ({ returned: "0x" }),
   },
