@@ -2,12 +2,11 @@ import type { FunctionFragment, ParamType } from "ethers/abi";
 import { type Html, html } from "../../../lib/web/html.ts";
 import type { Expected } from "../../contract-calls/read-argument.ts";
 import type { TokenRow } from "../../read/token-lists.ts";
+import { cut } from "../elements/cut.ts";
 import { argumentText } from "../elements/revert-text.ts";
 import type { PageContext } from "../page.ts";
 import type { FunctionAnswer } from "./ask-function.ts";
 
-/** What is longer is cut: a contract says as much as it likes. */
-const shownCharactersMax = 2000;
 /** Functions of a token that answer with an amount of it. */
 const amounts: ReadonlySet<string> = new Set([
   "balanceOf(address)",
@@ -128,7 +127,8 @@ function shownValue({ texts, el }: PageContext, { type, value }: { type: string;
   if (value === "") return html`<code>""</code>`;
   if (type === "address" && typeof value === "string") return el.fullAddress(value);
   const text = argumentText({ value });
-  return text.length > shownCharactersMax ? html`<code class="long">${cut(text)}</code>` : el.bytes(text);
+  const shown = cut(text);
+  return shown === text ? el.bytes(text) : html`<code class="long">${shown}</code>`;
 }
 
 /** The same in the token's own units. */
@@ -143,8 +143,4 @@ function amountOf(
   const isAmount = token?.kind === "erc20" && amounts.has(fragment.format());
   if (!isAmount || token.decimals === null || typeof value !== "string") return html``;
   return html` <span class="soft">${el.units(value, token.decimals)} ${token.symbol ?? ""}</span>`;
-}
-
-function cut(text: string): string {
-  return text.length <= shownCharactersMax ? text : `${text.slice(0, shownCharactersMax)}…`;
 }

@@ -7,6 +7,7 @@ import { listAccountTransactions } from "../../read/transaction-lists.ts";
 import { listAccountTransfers } from "../../read/transfer-lists.ts";
 import type { AccountRecord } from "../../records/transaction.ts";
 import { accountAddress, cursor, day, direction, limit, status } from "../../rest/parameters.ts";
+import { eventList } from "../elements/events.ts";
 import { pager } from "../elements/pager.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable, transferTable } from "../lists.ts";
@@ -14,12 +15,24 @@ import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 
 const tab = z
-  .enum(["transactions", "transfers"])
+  .enum(["transactions", "transfers", "events"])
   .optional()
   .transform((value) => value ?? "transactions");
 /** A form sends what was left empty, too. */
 const leftEmpty = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema);
+
+/** Where the page of events before ended: a block, and the log in it. */
+const logPlace = z
+  .string()
+  .regex(/^\d{1,15}\.\d{1,9}$/)
+  .optional()
+  .transform((text) => {
+    const [block, index] = (text ?? "").split(".").map(Number);
+    return block === undefined || index === undefined ? undefined : { block, index };
+  });
+/** Logs are looked for in up to five ranges of blocks, by the chain. */
+const eventsCost = 5;
 
 const query = z.object({
   tab,
@@ -29,6 +42,7 @@ const query = z.object({
   status: leftEmpty(status),
   from: leftEmpty(day),
   to: leftEmpty(day),
+  before: logPlace,
 });
 type Query = z.output<typeof query>;
 
@@ -36,6 +50,7 @@ export const address = pageRoute({
   path: "/address/:address",
   params: z.object({ address: accountAddress }),
   query,
+  cost: ({ tab: shown }) => (shown === "events" ? eventsCost : 1),
   invalid(context) {
     const { invalid, invalidHelp } = context.texts.address;
     return errorPage(context, { title: invalid, help: invalidHelp, status: 404 });
@@ -43,7 +58,10 @@ export const address = pageRoute({
   async render(context, { params: { address: account }, query: asked }) {
     const { texts, read } = context;
     const [record, { validators }] = await Promise.all([read.account(account), read.consensus()]);
-    const list = await listCard(context, account, asked);
+    const list =
+      asked.tab === "events"
+        ? await eventsCard(context, record, asked)
+        : await listCard(context, record, { ...asked, tab: asked.tab });
     if (isRefusal(list)) return list;
     const isValidator = validators.includes(account);
     const kind = isValidator
@@ -90,13 +108,75 @@ ${isValidator ? html`<p class="more">${el.link(`validator/${record.address}`, wo
 </section>`;
 }
 
-async function listCard(context: PageContext, account: string, asked: Query): Promise<Html | Refusal> {
+type Tab = Query["tab"];
+/** What a list is asked for with: events have another way of paging and no filter. */
+type ListQuery = Query & { tab: Exclude<Tab, "events"> };
+
+/** The lists of an address as links, and a contract's own page. */
+function tabs({ texts, el }: PageContext, { address: account, isContract }: AccountRecord, shown: Tab): Html {
+  const tabLink = (name: Tab, text: string) => {
+    const current = name === shown ? html` aria-current="page"` : html``;
+    return html`<a href="${el.to(`address/${account}?tab=${name}`)}"${current}>${text}</a>`;
+  };
+  const ofContract = isContract
+    ? html`${tabLink("events", texts.transaction.events)}
+${el.link(`contract/${account}`, texts.address.contract)}`
+    : html``;
+  return html`<nav class="tabs" aria-label="${texts.address.tabs}">
+${tabLink("transactions", texts.address.transactions)}
+${tabLink("transfers", texts.address.transfers)}
+${ofContract}
+</nav>`;
+}
+
+/** What a contract has logged, newest first, with how far back was looked. */
+async function eventsCard(
+  context: PageContext,
+  record: AccountRecord,
+  { limit: shown, before }: Query,
+): Promise<Html> {
   const { texts, el, read } = context;
+  const { address: words } = texts;
+  const newest = { block: record.blockNumber + 1, index: 0 };
+  const { data, next, from, tooMany } = await read.contractLogs({
+    address: record.address,
+    limit: shown,
+    // What somebody has typed may be beyond the chain's end.
+    before: before === undefined || before.block > newest.block ? newest : before,
+  });
+  const path = `address/${record.address}?tab=events`;
+  const list =
+    data.length === 0
+      ? empty(words.noEvents(el.integer(from)))
+      : eventList(
+          context,
+          data,
+          ({ blockNumber, transactionHash }) =>
+            html`${texts.transaction.block} ${el.blockLink(blockNumber)} · ${el.transactionLink(transactionHash)}`,
+        );
+  const passed =
+    tooMany === null ? html`` : html`<p class="note">${words.tooManyEvents(el.integer(tooMany))}</p>`;
+  const older =
+    next === null
+      ? html``
+      : html`<a rel="next" href="${el.to(`${path}&before=${next.block}.${next.index}`)}">${texts.list.older} →</a>`;
+  const first = before === undefined ? html`` : html`<a href="${el.to(path)}">← ${texts.list.newest}</a>`;
+  return html`<section class="card">
+${tabs(context, record, "events")}
+${list}
+${passed}
+<nav class="pager" aria-label="${texts.list.older}"><span>${first} ${older}</span></nav>
+</section>`;
+}
+
+async function listCard(
+  context: PageContext,
+  record: AccountRecord,
+  asked: ListQuery,
+): Promise<Html | Refusal> {
+  const { texts, el, read } = context;
+  const account = record.address;
   const path = `address/${account}`;
-  const tabLink = (name: Query["tab"], text: string) =>
-    name === asked.tab
-      ? html`<a href="${el.to(`${path}?tab=${name}`)}" aria-current="page">${text}</a>`
-      : html`<a href="${el.to(`${path}?tab=${name}`)}">${text}</a>`;
   const filter = filterOf(asked);
   const next = (nextCursor: string | null) =>
     pager(context, {
@@ -122,10 +202,7 @@ async function listCard(context: PageContext, account: string, asked: Query): Pr
   const given = new URLSearchParams(Object.entries(filter)).toString();
   const csv = `api/v1/accounts/${account}/${asked.tab}.csv${given === "" ? "" : `?${given}`}`;
   return html`<section class="card">
-<nav class="tabs" aria-label="${texts.address.tabs}">
-${tabLink("transactions", texts.address.transactions)}
-${tabLink("transfers", texts.address.transfers)}
-</nav>
+${tabs(context, record, asked.tab)}
 ${filterForm(context, path, asked)}
 ${list}
 <p class="more"><a href="${el.to(csv)}" download>${texts.list.csv}</a></p>
@@ -133,7 +210,13 @@ ${list}
 }
 
 /** What a list leaves out, as the API's own parameters. */
-function filterOf({ tab: shown, direction: way, status: outcome, from, to }: Query): Record<string, string> {
+function filterOf({
+  tab: shown,
+  direction: way,
+  status: outcome,
+  from,
+  to,
+}: ListQuery): Record<string, string> {
   const given = {
     direction: way === "both" ? undefined : way,
     ...(shown === "transactions" ? { status: outcome, from, to } : {}),
@@ -143,7 +226,7 @@ function filterOf({ tab: shown, direction: way, status: outcome, from, to }: Que
   );
 }
 
-function filterForm({ texts, el }: PageContext, path: string, asked: Query): Html {
+function filterForm({ texts, el }: PageContext, path: string, asked: ListQuery): Html {
   const { list } = texts;
   const option = (value: string, text: string, chosen: string | undefined) =>
     value === (chosen ?? "")

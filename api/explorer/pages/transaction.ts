@@ -1,9 +1,11 @@
 import { z } from "zod";
-import { facts, table } from "../../../lib/web/elements/table.ts";
+import { facts } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
-import type { LogRecord, TransactionRecord } from "../../records/transaction.ts";
+import type { TransactionRecord } from "../../records/transaction.ts";
 import { transactionHash } from "../../rest/parameters.ts";
-import { argumentText, revertText } from "../elements/revert-text.ts";
+import { cut } from "../elements/cut.ts";
+import { argumentTable, eventList } from "../elements/events.ts";
+import { revertText } from "../elements/revert-text.ts";
 import { errorPage } from "../error-pages.ts";
 import { transferTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";
@@ -73,7 +75,7 @@ function reasonOf({ texts }: PageContext, { revert }: TransactionRecord): Html {
   if (revert === null) return html`<p>${transaction.reasonGone}</p>`;
   const text = revertText(revert);
   if (text === undefined) return html`<p>${transaction.noReason}</p>`;
-  return html`<p><strong>${transaction.reason}:</strong> <code class="long">${text}</code></p>`;
+  return html`<p><strong>${transaction.reason}:</strong> <code class="long">${cut(text)}</code></p>`;
 }
 
 function transactionFacts({ texts, el }: PageContext, record: TransactionRecord, head: number): Html {
@@ -110,24 +112,6 @@ ${facts([
 </section>`;
 }
 
-type Argument = { name: string; type: string; value: unknown };
-
-function argumentTable({ texts }: PageContext, given: readonly Argument[]): Html {
-  const { transaction } = texts;
-  return table<Argument>({
-    caption: transaction.arguments,
-    rows: given,
-    columns: [
-      { title: transaction.argument, cell: ({ name }) => (name === "" ? "–" : name) },
-      { title: transaction.argumentType, cell: ({ type }) => html`<code>${type}</code>` },
-      {
-        title: transaction.argumentValue,
-        cell: (one) => html`<code class="long">${argumentText(one)}</code>`,
-      },
-    ],
-  });
-}
-
 function methodCard(context: PageContext, { method, input }: TransactionRecord): Html {
   const { transaction } = context.texts;
   if (input === "0x") return html``;
@@ -141,41 +125,34 @@ function methodCard(context: PageContext, { method, input }: TransactionRecord):
 <h2>${transaction.method}</h2>
 ${signature}
 ${decoded}
-<details><summary>${transaction.raw}</summary><pre class="raw" tabindex="0">${input}</pre></details>
+<details><summary>${transaction.raw}</summary><pre class="raw" tabindex="0">${cut(input)}</pre></details>
 </section>`;
 }
 
-function transfersCard(context: PageContext, { tokenTransfers }: TransactionRecord): Html {
+/** The rest is in the API. */
+const rowsMax = 100;
+
+function restOf({ texts, el }: PageContext, { hash, count }: { hash: string; count: number }): Html {
+  if (count <= rowsMax) return html``;
+  const { allByApi } = texts.transaction;
+  return html`<p class="more">${el.link(`api/v1/transactions/${hash}`, allByApi(el.integer(rowsMax), el.integer(count)))}</p>`;
+}
+
+function transfersCard(context: PageContext, { hash, tokenTransfers }: TransactionRecord): Html {
   if (tokenTransfers.length === 0) return html``;
   return html`<section class="card">
 <h2>${context.texts.transaction.transfers}</h2>
-${transferTable(context, tokenTransfers, { withTransaction: false })}
+${transferTable(context, tokenTransfers.slice(0, rowsMax), { withTransaction: false })}
+${restOf(context, { hash, count: tokenTransfers.length })}
 </section>`;
 }
 
-function eventsCard(context: PageContext, { receipt }: TransactionRecord): Html {
+function eventsCard(context: PageContext, { hash, receipt }: TransactionRecord): Html {
   const logs = receipt?.logs ?? [];
   if (logs.length === 0) return html``;
   return html`<section class="card">
 <h2>${context.texts.transaction.events}</h2>
-<ol class="events">${logs.map((log) => eventItem(context, log))}</ol>
+${eventList(context, logs.slice(0, rowsMax), ({ address }) => context.el.addressLink(address))}
+${restOf(context, { hash, count: logs.length })}
 </section>`;
-}
-
-function eventItem(context: PageContext, { address, event, topics, data, index }: LogRecord): Html {
-  const { texts, el } = context;
-  const { transaction } = texts;
-  const decoded =
-    event === null
-      ? html`<p>${transaction.unknownEvent}</p>`
-      : html`<p><code class="long">${event.signature}</code></p>${event.arguments.length === 0 ? html`` : argumentTable(context, event.arguments)}`;
-  return html`<li>
-<h3>${event?.name ?? transaction.event(index)}</h3>
-<p>${el.addressLink(address)}</p>
-${decoded}
-<details><summary>${transaction.topics}, ${transaction.data}</summary>
-<ul class="raw">${topics.map((topic) => html`<li><code class="long">${topic}</code></li>`)}</ul>
-<pre class="raw" tabindex="0">${data}</pre>
-</details>
-</li>`;
 }

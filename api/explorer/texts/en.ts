@@ -204,6 +204,7 @@ export const en = {
     transfers: "Token transfers",
     events: "Events",
     event: (n: number) => `Event ${n}`,
+    allByApi: (shown: string, all: string) => `The first ${shown} of ${all}; all of them by the API`,
     unknownEvent: "An event whose ABI is not known",
     topics: "Topics",
     data: "Data",
@@ -229,6 +230,9 @@ export const en = {
     transactions: "Transactions",
     transfers: "Token transfers",
     noTransactions: "No transaction of this address, as far as these filters and the index go.",
+    noEvents: (from: string) => `No event from block ${from} on, as far as was looked.`,
+    tooManyEvents: (block: string) =>
+      `Block ${block} has more events than a page can show; it was passed over.`,
     noTransfers: "No token has moved from or to this address.",
     qr: "QR code",
     qrOf: (address: string) => `QR code of ${address}`,

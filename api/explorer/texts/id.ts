@@ -205,6 +205,7 @@ export const id: Texts = {
     transfers: "Transfer token",
     events: "Event",
     event: (n) => `Event ${n}`,
+    allByApi: (shown: string, all: string) => `${shown} yang pertama dari ${all}; semuanya melalui API`,
     unknownEvent: "Event dengan ABI yang tidak dikenal",
     topics: "Topik",
     data: "Data",
@@ -230,6 +231,9 @@ export const id: Texts = {
     transactions: "Transaksi",
     transfers: "Transfer token",
     noTransactions: "Tidak ada transaksi alamat ini menurut saringan dan indeks.",
+    noEvents: (from: string) => `Tidak ada peristiwa sejak blok ${from}, sejauh yang diperiksa.`,
+    tooManyEvents: (block: string) =>
+      `Blok ${block} memiliki lebih banyak peristiwa daripada yang dapat ditampilkan; blok itu dilewati.`,
     noTransfers: "Tidak ada token yang berpindah dari atau ke alamat ini.",
     qr: "Kode QR",
     qrOf: (address) => `Kode QR ${address}`,

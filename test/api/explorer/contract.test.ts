@@ -1,8 +1,9 @@
 import { AbiCoder } from "ethers/abi";
 import t from "tap";
-import { tokenCode } from "../../fakes/token/token-code.ts";
-import { abiText } from "../../fakes/token/token-logs.ts";
+import { logInput, tokenCode } from "../../fakes/token/token-code.ts";
+import { abiText, tokenLogs } from "../../fakes/token/token-logs.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startApi } from "../support/start-api.ts";
 import { alice, bob, startServices } from "../support/start-world.ts";
 
@@ -139,6 +140,42 @@ t.test("a known contract shows its ABI, and why it refuses", async (t) => {
     ...[0, 1, 2].map((at) => `0x${reason.slice(64 * at, 64 * at + 64)}`),
   );
   t.match(page, "It refused.");
+});
+
+t.test("a contract's events are listed by the chain, newest first, and each once", async (t) => {
+  const from = alice;
+  for (const value of [1n, 2n, 3n]) {
+    await anvil.rpc("eth_sendTransaction", [
+      { from, to: odd, data: tokenLogs.erc20(alice, bob, value), gas: "0x7a120" },
+    ]);
+  }
+  const data = `0x${"ab".repeat(40_000)}`;
+  const topics = [1, 2, 3].map((n) => `0x${word(n)}`);
+  await anvil.rpc("eth_sendTransaction", [
+    { from, to: odd, data: logInput({ topics, data }), gas: "0x1c9c380" },
+  ]);
+  await waitFor("the API has the last block", async () =>
+    (await api.get("/api/v1/chain")).text.includes('"blockNumber":4'),
+  );
+  const found: unknown[] = [];
+  const path = `/address/${odd}?tab=events&limit=2`;
+  const first = (await api.get(path, browser)).text;
+  t.match(first, "An event whose ABI is not known");
+  t.ok(first.length < 50_000, `${first.length} bytes`);
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { status, text } = await api.get(next, browser);
+    t.equal(status, 200);
+    found.push(...[...text.matchAll(/Block <a href="\.\.\/block\/(\d+)"/g)].map(([, block]) => block));
+    next = /<a rel="next" href="\.\.([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  t.strictSame(found, ["4", "3", "2", "1"]);
+  const whole = (await api.get(`/address/${odd}?tab=events`, browser)).text;
+  t.match(whole, "Transfer(address,address,uint256)");
+  t.match(whole, /href="..\/contract\/0x0D0D/);
+  for (const before of ["999999999999999.1", "0.0", "x", "1.1.1", "-1.0"]) {
+    t.equal((await api.get(`/address/${odd}?tab=events&before=${before}`, browser)).status, 200, before);
+  }
+  t.match((await api.get(`/address/${bob}?tab=events`, browser)).text, "No event from block 0 on");
 });
 
 t.test("an address without code leads to its account, and a call costs more than a page", async (t) => {
