@@ -14,6 +14,7 @@ import { addressRange } from "../lib/http-service/client-address.ts";
 import { checkApiKey } from "../lib/keys/api-key.ts";
 import { network } from "../lib/network.ts";
 import { answerSettingsSchema } from "./answer-budget/answer-settings.ts";
+import { explorerSettingsSchema } from "./explorer/explorer-settings.ts";
 import { webSocketSettingsSchema } from "./server/websocket/web-socket-settings.ts";
 import { deadlyCallSettingsSchema, traceSettingsSchema } from "./traces/trace-settings.ts";
 import { namedUpstreams } from "./upstream/named-upstreams.ts";
@@ -111,6 +112,8 @@ const configSchema = z
     blockTimeMs: bounded(600_000).default(2000),
     trustedProxies: z.array(addressRange).max(256).default([]),
     faucetUrl: z.literal("").or(httpUrl).default(""),
+    explorerUrl: z.literal("").or(httpUrl).default(""),
+    explorer: explorerSettingsSchema.prefault({}),
     methodsFile: z.string().default("methods.yaml"),
     log: logSettings,
     limits: z

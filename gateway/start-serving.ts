@@ -3,6 +3,9 @@ import { createClientAddress } from "../lib/http-service/client-address.ts";
 import { lossReasons } from "./auth/key-loss.ts";
 import type { ConnectionSettings, GatewayConfig } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
+import { createExplorerClient } from "./explorer/explorer-client.ts";
+import { registerExplorerMetrics } from "./explorer/explorer-metrics.ts";
+import { createOpenAnswers } from "./explorer/open-answers.ts";
 import { createFailureLimiter } from "./limits/failure-limiter.ts";
 import { createLimiter, type Limiter } from "./limits/limiter.ts";
 import { registerLimiterMetrics } from "./limits/limiter-metrics.ts";
@@ -13,6 +16,7 @@ import { createOwnMethods } from "./pipeline/own-methods.ts";
 import type { PipelineDependencies } from "./pipeline/request-context.ts";
 import { createRequestHandler } from "./pipeline/request-handler.ts";
 import { lateReply } from "./pipeline/response.ts";
+import { isKeyOver } from "./pipeline/stages/authenticate.ts";
 import { createTraceGas } from "./pipeline/trace-gas.ts";
 import { createUpgrade } from "./pipeline/upgrade-pipeline.ts";
 import { createBodyBudget } from "./server/body-budget.ts";
@@ -45,13 +49,14 @@ export async function startServing(options: ServingOptions): Promise<HttpServer>
   const { config, parts, progress, logger, monotonicMs } = options;
   const { registry } = options.metrics;
   const { answerBudget, subscriptions, upstream } = parts;
-  const pipeline = createPipelineDependencies(options, startLimiter(options));
+  const behind = startExplorer(options);
+  const pipeline = createPipelineDependencies(options, { limiter: startLimiter(options), ...behind });
   const { clientAddress } = pipeline;
-  const { handle, refuseBodiless, answerFrame, isKeyOver } = createRequestHandler(pipeline);
+  const { handle, refuseBodiless, answerFrame } = createRequestHandler(pipeline);
   const sockets = createSockets({
     settings: config.webSocket,
     answerFrame,
-    isKeyOver,
+    isKeyOver: (hash) => isKeyOver(hash, pipeline),
     subscriptions,
     answerBudget,
     monotonicMs,
@@ -67,7 +72,7 @@ export async function startServing(options: ServingOptions): Promise<HttpServer>
   registerTlsMetrics({ registry, certificate: () => progress.http?.certificate() });
 
   await upstream.waitForHead(headWaitMs);
-  return startHttpServer({
+  const http = await startHttpServer({
     host: config.host,
     port: config.port,
     tls: config.tls,
@@ -86,6 +91,28 @@ export async function startServing(options: ServingOptions): Promise<HttpServer>
     readers: parts.readers,
     logger,
   });
+  return {
+    ...http,
+    stop(timeout) {
+      // Streams of events would go on until the time for stopping is over.
+      behind.openAnswers.stop();
+      return http.stop(timeout);
+    },
+  };
+}
+
+/** The explorer behind the gateway, and what is open of it. */
+function startExplorer({ config, parts: { keys }, metrics, logger, monotonicMs, onStop }: ServingOptions) {
+  const { profile, explorerUrl: url, explorer: settings } = config;
+  const explorer = createExplorerClient({ url, settings, logger });
+  onStop(() => explorer.stop());
+  const openAnswers = createOpenAnswers({
+    ...settings,
+    isKeyOver: (hash) => isKeyOver(hash, { profile, keys, monotonicMs }),
+  });
+  onStop(() => openAnswers.stop());
+  registerExplorerMetrics({ registry: metrics.registry, explorer, openAnswers });
+  return { explorer, openAnswers };
 }
 
 /** The limits are exact from the first call on, so they start once Redis answers. */
@@ -102,7 +129,7 @@ function startLimiter({ parts, progress, metrics, logger, onStop }: ServingOptio
 
 function createPipelineDependencies(
   { config, parts, methods, metrics, logger, monotonicMs }: ServingOptions,
-  limiter: Limiter,
+  started: Pick<PipelineDependencies, "limiter" | "explorer" | "openAnswers">,
 ): PipelineDependencies {
   const { redis, upstream, deadly, answerBudget, cache, keys, filters, subscriptions } = parts;
   const { profile, limits } = config;
@@ -118,7 +145,8 @@ function createPipelineDependencies(
       sharedPerSecondMax: config.keyLookUps.failuresPerSecondMax,
       monotonicMs,
     }),
-    limiter,
+    ...started,
+    isTls: config.tls !== undefined,
     methods,
     upstream,
     cache,

@@ -48,11 +48,13 @@ export type MethodLookup = MethodRule | "refused" | "unknown";
 export type MethodTable = {
   lookup(method: string): MethodLookup;
   rules: ReadonlyMap<string, MethodRule>;
+  /** Points that a request to the explorer costs. */
+  explorerCost: number;
 };
 
 /** Reads and checks the method table. @throws ConfigError naming file, line and key. */
 export function readMethodTable(file: string): MethodTable {
-  const { lanes, bytesPerPoint, paramsBytesMax, methods, refused } = readConfig({
+  const { lanes, bytesPerPoint, paramsBytesMax, explorerCost, methods, refused } = readConfig({
     file,
     schema: tableSchema,
     env: {},
@@ -87,6 +89,7 @@ export function readMethodTable(file: string): MethodTable {
   const refusedPrefixes = refused.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   return {
     rules,
+    explorerCost,
     lookup(method) {
       const rule = rules.get(method);
       if (rule !== undefined) return rule;
@@ -105,6 +108,7 @@ const tableSchema = z
     lanes: z.strictObject({ light: laneSchema, call: laneSchema, slow: laneSchema }),
     bytesPerPoint: positive.default(32_768),
     paramsBytesMax: positive.default(64 * 1024 * 1024),
+    explorerCost: positive.default(1),
     methods: z.record(
       z.string().regex(/^[a-z0-9]+_[A-Za-z0-9]+$/, "a method's name is like eth_chainId"),
       z

@@ -6,6 +6,8 @@ import type { AnswerBudget } from "../answer-budget/answer-budget.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { GatewayLimits } from "../config.ts";
+import type { ExplorerClient } from "../explorer/explorer-client.ts";
+import type { OpenAnswers } from "../explorer/open-answers.ts";
 import { refusal } from "../json-rpc/refusal.ts";
 import type { FailureLimiter } from "../limits/failure-limiter.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -36,6 +38,10 @@ export type PipelineDependencies = {
   answerBudget: Pick<AnswerBudget, "open">;
   answerOwnMethod: AnswerOwnMethod;
   faucet: FaucetClient;
+  explorer: Pick<ExplorerClient, "ask">;
+  openAnswers: Pick<OpenAnswers, "take">;
+  /** Whether clients reach this process over TLS. */
+  isTls: boolean;
   metrics: GatewayMetrics;
   logger: Logger;
   monotonicMs: () => number;

@@ -6,11 +6,12 @@ import { isPreflight, preflightReply, withCors } from "../server/cors.ts";
 import type { Exchange, Reply, RequestHead } from "../server/exchange.ts";
 import type { AnswerFrame } from "../server/websocket/session.ts";
 import { isStream } from "../server/write-reply.ts";
+import { showExplorer } from "./explorer-routes.ts";
 import { claimFromFaucet, followClaim, refuseCharged } from "./faucet-routes.ts";
 import { answerCalls, answerFrameCalls } from "./pipeline.ts";
 import { createRequestContexts, type PipelineDependencies, type Route } from "./request-context.ts";
 import { problemResponse, type Response, rpcErrorResponse } from "./response.ts";
-import { authenticate, findByHash } from "./stages/authenticate.ts";
+import { authenticate } from "./stages/authenticate.ts";
 import { checkHttp, notFound } from "./stages/read.ts";
 
 export type RequestHandler = {
@@ -19,8 +20,6 @@ export type RequestHandler = {
   /** Refuses a request whose body comes in chunks, none of them with its head. */
   refuseBodiless(head: RequestHead): Reply;
   answerFrame: AnswerFrame;
-  /** Whether the key of this SHA-256 opens nothing any more; false while that is not known. */
-  isKeyOver(keyHash: string): Promise<boolean>;
 };
 
 const routes: ReadonlyMap<string, Route> = new Map([
@@ -30,7 +29,10 @@ const routes: ReadonlyMap<string, Route> = new Map([
 
 function routeOf(head: RequestHead): Route {
   if (isPreflight(head)) return allowOrigin;
-  return routes.get(head.path) ?? (head.path.startsWith("/faucet/claims/") ? followClaim : findNothing);
+  const route = routes.get(head.path);
+  if (route !== undefined) return route;
+  if (head.page !== undefined) return showExplorer;
+  return head.path.startsWith("/faucet/claims/") ? followClaim : findNothing;
 }
 
 /** Makes the functions that answer requests and frames, count them and log them. They never throw or reject. */
@@ -79,10 +81,6 @@ export function createRequestHandler(deps: PipelineDependencies): RequestHandler
           context.fail(error);
         }
       }),
-    async isKeyOver(keyHash) {
-      const key = await findByHash(keyHash, deps);
-      return isRefusal(key) && errorTable[key.refused].status === unauthorized;
-    },
   };
 
   function record(what: string, { reply, refused, keyId, requestId }: Response, startedMs: number): void {

@@ -1,4 +1,5 @@
 import type { PiecedBody } from "../answer-budget/answer-chunks.ts";
+import type { PageHeaders } from "./page-headers.ts";
 
 /** A request's head, as far as the gateway needs it. Counts show a header that was sent twice. */
 export type RequestHead = {
@@ -21,6 +22,8 @@ export type RequestHead = {
   origin: string | undefined;
   /** `Access-Control-Request-Method` of a preflight. */
   requestedMethod: string | undefined;
+  /** On the explorer's paths alone. */
+  page: PageHeaders | undefined;
 };
 
 export type Reply = {

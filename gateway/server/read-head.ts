@@ -1,4 +1,5 @@
 import type { RequestHead } from "./exchange.ts";
+import { isExplorerPath, readPageHeaders } from "./page-headers.ts";
 import type { HttpRequest } from "./uws.ts";
 
 /** Headers are read in a loop because that alone shows one that came twice; `getHeader` gives the first. */
@@ -21,6 +22,7 @@ export function readHead(req: HttpRequest): RequestHead {
     idempotencyKey: undefined,
     origin: undefined,
     requestedMethod: undefined,
+    page: undefined,
   };
   req.forEach((name, value) => {
     switch (name) {
@@ -65,6 +67,7 @@ export function readHead(req: HttpRequest): RequestHead {
         break;
     }
   });
+  if (isExplorerPath(head.path)) head.page = readPageHeaders(req);
   return head;
 }
 

@@ -5,6 +5,7 @@ import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
 import { registerKeyMetrics } from "../../gateway/auth/key-metrics.ts";
 import { registerCacheMetrics } from "../../gateway/cache/cache-metrics.ts";
+import { registerExplorerMetrics } from "../../gateway/explorer/explorer-metrics.ts";
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
@@ -119,6 +120,8 @@ export function gatewayRegistry(): Registry {
     sockets: { count: () => 0, ended: () => new Map() },
     subscriptions: { count: () => 0, logValues: () => 0, notificationsSent: () => 0 },
   });
+  const openAnswers = { count: () => 0 };
+  registerExplorerMetrics({ registry, explorer: { failures: new Map() }, openAnswers });
   return registry;
 }
 

@@ -1,3 +1,4 @@
+import { errorTable } from "../../../lib/errors.ts";
 import type { ClientAddress } from "../../../lib/http-service/client-address.ts";
 import { checkApiKey, hashApiKey, type Profile } from "../../../lib/keys/api-key.ts";
 import type { FoundKey } from "../../../lib/keys/key-reader.ts";
@@ -97,6 +98,12 @@ export function findByHash(
   const found = deps.keys.find(hash, { isRefused: blockedMs > 0 });
   const check = (known: FoundOrNot) => checkKey(known, deps, blockedMs);
   return found instanceof Promise ? found.then(check) : check(found);
+}
+
+/** Whether the key of this SHA-256 opens nothing any more; false while that is not known. Never rejects. */
+export async function isKeyOver(hash: string, deps: KeyDependencies): Promise<boolean> {
+  const key = await findByHash(hash, deps);
+  return isRefusal(key) && errorTable[key.refused].status === errorTable.api_key_invalid.status;
 }
 
 function checkKey(

@@ -1,6 +1,6 @@
 import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import { type Refusal, refusal } from "../../json-rpc/refusal.ts";
-import type { ChargeResult } from "../../limits/budget.ts";
+import type { ChargeRequest, ChargeResult } from "../../limits/budget.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { rateLimitHeaders } from "../../limits/rate-limit-headers.ts";
 import type { MaybePromise } from "../../maybe-promise.ts";
@@ -30,16 +30,27 @@ export function charge(
     requestsPerMinute,
   }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
 ): MaybePromise<Charged> {
-  const charging = limiter.charge({
-    keyId: key.id,
-    team: key.team,
-    limitPerMinute: key.limitPerMinute ?? key.teamSettings.limitPerMinute ?? requestsPerMinute,
-    teamCapPerMinute: key.teamSettings.capPerMinute,
-    costs: calls.map(costOf),
-  });
+  const charging = limiter.charge(asked({ key, requestsPerMinute, costs: calls.map(costOf) }));
   return charging instanceof Promise
     ? charging.then((result) => toCharged(calls, result))
     : toCharged(calls, charging);
+}
+
+/** Charges a request that is no JSON-RPC: `refused` where it is beyond the budget. */
+export function chargeRequest(
+  cost: number,
+  {
+    key,
+    limiter,
+    requestsPerMinute,
+  }: { key: FoundKey; limiter: Pick<Limiter, "charge">; requestsPerMinute: number },
+): MaybePromise<{ refused: Refusal | undefined; headers: Charged["headers"] }> {
+  const charging = limiter.charge(asked({ key, requestsPerMinute, costs: [cost] }));
+  const toResult = (result: ChargeResult) => {
+    const { headers } = toCharged([], result);
+    return { headers, refused: result.admitted[0] === true ? undefined : tooMany(result) };
+  };
+  return charging instanceof Promise ? charging.then(toResult) : toResult(charging);
 }
 
 /**
@@ -71,21 +82,42 @@ function costOf(call: Call): number {
   return cost + Math.floor(call.paramsText.length / bytesPerPoint);
 }
 
+function asked({
+  key: { id, team, limitPerMinute, teamSettings },
+  requestsPerMinute,
+  costs,
+}: {
+  key: FoundKey;
+  requestsPerMinute: number;
+  costs: readonly number[];
+}): ChargeRequest {
+  return {
+    keyId: id,
+    team,
+    limitPerMinute: limitPerMinute ?? teamSettings.limitPerMinute ?? requestsPerMinute,
+    teamCapPerMinute: teamSettings.capPerMinute,
+    costs,
+  };
+}
+
 function toCharged(calls: readonly Call[], charged: ChargeResult): Charged {
   const { policy, limit, retryAfter } = rateLimitHeaders(charged);
   if (retryAfter === undefined) {
     const headers = { "RateLimit-Policy": policy, RateLimit: limit };
     return { calls, headers, isDegraded: charged.degraded };
   }
-  const retryAfterMs = Math.ceil(charged.retryAfterMs);
-  const tooMany = refusal("rate_limited", `Limit of ${charged.limit} calls a minute reached`, {
-    data: { retryAfterMs },
-  });
+  const refused = tooMany(charged);
   return {
     calls: calls.map((call, index) =>
-      charged.admitted[index] === true ? call : { idText: call.idText, kind: "refused", refusal: tooMany },
+      charged.admitted[index] === true ? call : { idText: call.idText, kind: "refused", refusal: refused },
     ),
     headers: { "RateLimit-Policy": policy, RateLimit: limit, "Retry-After": retryAfter },
     isDegraded: charged.degraded,
   };
+}
+
+function tooMany({ limit, retryAfterMs }: ChargeResult): Refusal {
+  return refusal("rate_limited", `Limit of ${limit} calls a minute reached`, {
+    data: { retryAfterMs: Math.ceil(retryAfterMs) },
+  });
 }
