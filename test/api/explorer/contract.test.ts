@@ -190,6 +190,11 @@ t.test("an address without code leads to its account, and a call costs more than
     redisUrl,
     change: (config) => ({ ...config, limits: { ...config.limits, points: 12 } }),
   });
+  // Before Redis is there each process counts by itself.
+  await waitFor("it counts in Redis", async () => {
+    const ready = await fetch(`${limited.opsUrl}/readyz`);
+    return ready.ok && !(await ready.text()).includes("Redis");
+  });
   const statuses = [];
   for (const path of ["?call=f()", "", "?call=g()", "?call=h()", ""]) {
     statuses.push((await limited.get(`/contract/${echo}${path}`, browser)).status);

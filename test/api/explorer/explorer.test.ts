@@ -2,6 +2,7 @@ import t from "tap";
 import { createPages } from "../../../api/explorer/create-pages.ts";
 import { startTcpProxy } from "../../fakes/tcp-proxy.ts";
 import { startRedis } from "../../helpers/redis.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startApi } from "../support/start-api.ts";
 import { alice, bob, gold, startWorld } from "../support/start-world.ts";
 
@@ -213,6 +214,11 @@ t.test("who asks for too many pages is told so on a page", async (t) => {
     ...services,
     redisUrl,
     change: (config) => ({ ...config, limits: { ...config.limits, points: 2 } }),
+  });
+  // Before Redis is there each process counts by itself.
+  await waitFor("it counts in Redis", async () => {
+    const ready = await fetch(`${limited.opsUrl}/readyz`);
+    return ready.ok && !(await ready.text()).includes("Redis");
   });
   const statuses = [];
   for (const path of ["/network", "/docs", "/burns", "/nothing", "/page.css"]) {
