@@ -4,7 +4,7 @@ import { type Sealing, sealHeader } from "./sealed-chain.ts";
 
 type Json = Record<string, unknown>;
 type Call = { id: number; method: string; params: unknown[] };
-type Answer = { id: number; result?: unknown };
+type Answer = { id: number; result?: unknown; error?: unknown };
 
 export type SealedNetwork = {
   url: string;
@@ -22,11 +22,14 @@ export async function startSealedNetwork(
     chainUrl,
     sealingOf,
     isAway = () => false,
+    refuses = () => false,
   }: {
     chainUrl: string;
     sealingOf: (number: number) => Sealing;
     /** Whether the validator of this index answers nothing. */
     isAway?: (index: number) => boolean;
+    /** Calls that are answered with an error. */
+    refuses?: (call: Call) => boolean;
   },
 ): Promise<SealedNetwork> {
   /** The hashes of blocks: the network's by the chain's, and the other way round. */
@@ -78,7 +81,8 @@ export async function startSealedNetwork(
     const answers: Answer[] = [Object(await askChain(asked))].flat();
     const told = answers.map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
-      return call === undefined ? answer : sealAnswer(call, answer);
+      if (call === undefined) return answer;
+      return refuses(call) ? { id: call.id, ...version, error: refusal } : sealAnswer(call, answer);
     });
     return swap(JSON.stringify(Array.isArray(asked) ? told : told[0]), ofNetwork);
   }
@@ -109,6 +113,7 @@ export async function startSealedNetwork(
   return { url, validatorUrls: Array.from({ length: 5 }, (_, index) => `${url}/validator/${index}`) };
 }
 
+const refusal = { code: -32603, message: "Internal error" };
 const version = { jsonrpc: "2.0" };
 
 function isObject(value: unknown): value is Json {
