@@ -62,12 +62,28 @@ export function createValidatorDraw({
     return best !== undefined && best.tier >= 3 && isSomebodySound ? undefined : best?.validator;
   }
 
+  /** No validator has been out lately, is behind, or is off the chain: senders stay where they are. */
+  const isCalm = () => validators.every((validator) => steadyTier(validator) <= 1);
+
+  /** It is of our chain, and answers as far as is known. */
+  const isInUse = (validator: Validator) =>
+    tierOf(validator, lightLane, head) <= 2 && !isOffTheChain(validator);
+
   return {
     draw,
-    /** No validator has been out lately, is behind, or is off the chain: senders stay where they are. */
-    isCalm: () => validators.every((validator) => steadyTier(validator) <= 1),
-    /** Whether a validator is one of those that senders are drawn to in calm times. */
-    isSound: (validator: Validator) => steadyTier(validator) <= 1,
+    /**
+     * The other validators that may have got the latest transaction of a name, since another gateway may see their state
+     * in another way: the next one in the name's order, and while this gateway sees trouble all that are in use.
+     */
+    others(name: string): Validator[] {
+      const first = draw(name, 0);
+      const next = first === undefined ? undefined : draw(name, first.bit);
+      const isTrouble = !isCalm();
+      const isAsked = (validator: Validator) => validator === next || isTrouble;
+      return validators.filter(
+        (validator) => validator !== first && isAsked(validator) && isInUse(validator),
+      );
+    },
   };
 }
 
@@ -75,7 +91,7 @@ export function createValidatorDraw({
  * How strongly a name is drawn to a validator (rendezvous hashing): the highest score gets it. All replicas find the same
  * validator, and where one goes only its own names move. FNV-1a, then the finalizer of MurmurHash3.
  */
-function rendezvousScore(name: string, validator: string): number {
+export function rendezvousScore(name: string, validator: string): number {
   let hash = 0x811c9dc5;
   for (const text of [validator, "\n", name]) {
     for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,16 +1,18 @@
 import { isStreamed, type WholeAnswer } from "../upstream-result.ts";
 import type { AskOnly, SenderCall } from "./ask-only.ts";
 import type { ValidatorDraw } from "./draw-validator.ts";
+import type { Validator } from "./validator.ts";
 
-/** How long a second count of a sender's transactions is waited for. */
-const secondCountWithinMs = 500;
+/** How long the other validators' counts are waited for. */
+const otherCountsWithinMs = 250;
 
 /**
  * Makes the function that asks for the next nonce of a sender. The validator that gets the sender's transactions is asked;
  * if it fails, the one that would get them then. "unavailable": none answered.
  *
- * While senders move, because a validator was out or is behind, two are asked, and the higher count is the answer: the pool
- * that a sender comes to may not have heard of its latest transaction yet.
+ * Others are asked at the same time (`ValidatorDraw.others`), and the highest count is the answer. Gateways learn of a
+ * validator's trouble at different moments: one may have sent the latest transaction to the next validator already, while
+ * this one still draws the first, which hears of it only by gossip.
  */
 export function createSenderNonces({
   validatorDraw,
@@ -25,33 +27,43 @@ export function createSenderNonces({
   async function askDrawn(
     sender: string,
     call: SenderCall,
-  ): Promise<{ answer: WholeAnswer; tried: number } | "unavailable" | "crowded"> {
+  ): Promise<WholeAnswer | "unavailable" | "crowded"> {
     let tried = 0;
     while (now() < call.deadlineMs) {
       const validator = validatorDraw.draw(sender, tried);
       if (validator === undefined) break;
       tried |= validator.bit;
       const { result } = await askOnly(validator, call, { alone: false });
-      if (typeof result !== "string" && !isStreamed(result)) return { answer: result, tried };
+      if (typeof result !== "string" && !isStreamed(result)) return result;
       if (result === "crowded") return result;
     }
     return "unavailable";
+  }
+
+  /** Undefined where it does not answer in time. */
+  async function askOther(other: Validator, call: SenderCall): Promise<WholeAnswer | undefined> {
+    const deadlineMs = Math.min(call.deadlineMs, now() + otherCountsWithinMs);
+    const { result } = await askOnly(other, { ...call, deadlineMs }, { alone: false });
+    return typeof result === "string" || isStreamed(result) ? undefined : result;
   }
 
   return async function askOfSender(
     sender: string,
     call: SenderCall,
   ): Promise<WholeAnswer | "unavailable" | "crowded"> {
-    const first = await askDrawn(sender, call);
-    if (typeof first === "string" || validatorDraw.isCalm())
-      return typeof first === "string" ? first : first.answer;
-    const next = validatorDraw.draw(sender, first.tried);
-    if (next === undefined || !validatorDraw.isSound(next)) return first.answer;
-    const deadlineMs = Math.min(call.deadlineMs, now() + secondCountWithinMs);
-    const { result } = await askOnly(next, { ...call, deadlineMs }, { alone: false });
-    if (typeof result === "string" || isStreamed(result)) return first.answer;
-    return countOf(result) > countOf(first.answer) ? result : first.answer;
+    const asked = validatorDraw.others(sender).map((other) => askOther(other, call));
+    const [first, ...others] = await Promise.all([askDrawn(sender, call), ...asked]);
+    if (first === "crowded") return first;
+    return others.reduce<WholeAnswer | "unavailable">(higherCount, first);
   };
+}
+
+function higherCount(
+  one: WholeAnswer | "unavailable",
+  other: WholeAnswer | undefined,
+): WholeAnswer | "unavailable" {
+  if (other === undefined) return one;
+  return one === "unavailable" || countOf(other) > countOf(one) ? other : one;
 }
 
 /** A quantity that a validator answered; -1 for anything else. */
