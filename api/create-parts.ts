@@ -15,6 +15,7 @@ import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
+import { createValidatorHeads } from "./read/validator-heads.ts";
 
 /** For what a contract decides how long it takes and how much it says: its calls and its logs. */
 const lookLimits = { timeoutMs: 3000, answerBytesMax: 4_194_304 };
@@ -70,6 +71,7 @@ export function createParts({
     newest: { block: () => (heads.isAnswering() ? newest.block() : undefined) },
     db: pool,
     contracts,
+    validatorHeads: createValidatorHeads({ sources: sealSources }),
     ...config,
     now,
   });

@@ -14,6 +14,7 @@ import { type FoundLogs, findLogs, type LogsAsked } from "./find-logs.ts";
 import { readAccount, readNetworkContracts } from "./read-account.ts";
 import { createReadChain } from "./read-chain.ts";
 import { createKnownReverts, readTransaction } from "./read-transaction.ts";
+import type { createValidatorHeads } from "./validator-heads.ts";
 import { createValidators } from "./validators.ts";
 
 export type ReadModel = ReturnType<typeof createReadModel>;
@@ -29,6 +30,7 @@ export function createReadModel({
   db,
   contracts,
   names,
+  validatorHeads = async () => [],
   blockTimeSeconds,
   stalledAfterMs,
   now = Date.now,
@@ -42,6 +44,8 @@ export function createReadModel({
   contracts: KnownContracts;
   /** Names of validators and other accounts, by address with its checksum. */
   names: Readonly<Record<string, string>>;
+  /** How far the validators are that can be asked themselves. */
+  validatorHeads?: ReturnType<typeof createValidatorHeads>;
   blockTimeSeconds: number;
   stalledAfterMs: number;
   now?: () => number;
@@ -56,6 +60,7 @@ export function createReadModel({
     contracts,
     names,
     nameOf,
+    validatorHeads,
     ...head,
     ...createValidators({ head, db, nameOf }),
 

@@ -7,6 +7,8 @@ export type RecentBlock = {
   proposer: string;
   round: number | null;
   sealedBy: string[];
+  /** Whose turns passed before it was proposed. */
+  missed: string[];
   /** Seconds since the block before it; null for the first one looked at. */
   seconds: number | null;
 };
@@ -15,7 +17,7 @@ export type RecentBlock = {
 export async function readRecentBlocks(db: Queryable, count: number): Promise<RecentBlock[]> {
   const { rows } = await db.query({
     name: "recent-blocks",
-    text: `select b.number, b.time, b.proposer, b.round,
+    text: `select b.number, b.time, b.proposer, b.round, b.missed,
         array(select s.validator from chain.seal s where s.block = b.number order by s.validator) as sealers
       from chain.block b where b.number > 0 order by b.number desc limit $1`,
     values: [count],
@@ -28,6 +30,7 @@ export async function readRecentBlocks(db: Queryable, count: number): Promise<Re
       proposer: getAddress(readHex(row, "proposer")),
       round: readNullable(readInteger, row, "round"),
       sealedBy: readHexList(row, "sealers").map((sealer) => getAddress(sealer)),
+      missed: readHexList(row, "missed").map((address) => getAddress(address)),
       seconds:
         before === undefined ? null : Math.max(0, readInteger(row, "time") - readInteger(before, "time")),
     };

@@ -72,7 +72,7 @@ function tile(name: string, value: string | Html, more: string | Html): Html {
 function stalledNote({ texts, el, now }: PageContext, { stalled, timestampUnix }: ChainRecord): Html {
   if (!stalled) return html``;
   const seconds = Math.max(0, Math.round(now() / 1000 - timestampUnix));
-  return html`<p class="alarm" role="alert">${texts.home.stalled} ${texts.units.seconds(el.integer(seconds))}. ${el.link("network/health", texts.home.stalledHelp)}</p>`;
+  return html`<p class="alarm" role="alert">${texts.home.stalled} ${texts.units.seconds(el.integer(seconds))}. ${el.link("network/health#stall", texts.home.stalledHelp)}</p>`;
 }
 
 /** A dot a validator: filled where its seal is on the newest block. */

@@ -2,18 +2,17 @@ import { z } from "zod";
 import { isPostgresFailure } from "../../../lib/postgres/postgres-failure.ts";
 import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
-import { type RecentBlock, readRecentBlocks } from "../../read/recent-blocks.ts";
+import { readRecentBlocks } from "../../read/recent-blocks.ts";
 import type { RankingRecord, ValidatorRecord } from "../../records/block.ts";
 import { accountAddress } from "../../rest/parameters.ts";
 import { bars } from "../elements/bars.ts";
+import { proposerStrip } from "../elements/proposer-strip.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty } from "../lists.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 
 const stripBlocks = 100;
-/** As many colours as the style sheet has for proposers. */
-const colours = 8;
 
 export const validators = pageRoute({
   path: "/validators",
@@ -78,32 +77,17 @@ function rankingTable({ texts, el }: PageContext, ranking: RankingRecord): Html 
 }
 
 async function stripCard(context: PageContext, ranking: RankingRecord): Promise<Html> {
-  const { texts, el, read } = context;
+  const { texts, read } = context;
   try {
     const blocks = await readRecentBlocks(read.db, stripBlocks);
-    const order = ranking.data.map(({ address }) => address).toSorted();
+    const validators = ranking.data.map(({ address }) => address);
     return html`<section class="card"><h2>${texts.validators.strip}</h2>
-${strip(context, blocks, order)}
-<ul class="legend">${order.map((address, index) => html`<li class="proposer-${String(index % colours)}"><span class="swatch" aria-hidden="true"></span>${el.addressLink(address)}</li>`)}</ul>
-<p class="soft">${texts.validators.stripHelp}</p>
+${proposerStrip(context, blocks, validators)}
 </section>`;
   } catch (error) {
     if (isPostgresFailure(error)) return html``;
     throw error;
   }
-}
-
-/** A bar a block in its proposer's colour; one of a later round is higher. */
-function strip({ texts, el }: PageContext, blocks: readonly RecentBlock[], order: readonly string[]): Html {
-  return bars({
-    label: texts.validators.strip,
-    max: 3,
-    data: blocks.map(({ number, proposer, round }) => ({
-      value: 1 + Math.min(2, round ?? 0),
-      title: `${texts.block.title(el.integer(number))}: ${el.nameOf(proposer)}`,
-      className: `proposer-${order.indexOf(proposer) % colours}`,
-    })),
-  });
 }
 
 export const validator = pageRoute({

@@ -414,8 +414,14 @@ export const en = {
     state: "State",
     goesOn: "The chain goes on.",
     stalled: (seconds: string) => `The chain has stalled: the newest block is ${seconds} s old.`,
-    stalledStep:
-      "Operators: the runbook's section “The chain has stalled” says what to do: count the validators that run, bring them back to a quorum, then wait for the round to end.",
+    belowQuorum: (present: number, all: number) =>
+      `${present} of ${all} validators take part: too few for a block.`,
+    stalledRunbook: "Operators: the section “Two down” of the runbook,",
+    stalledSteps: {
+      look: "See who is away:",
+      recover: "Restart all validators together, never the missing ones alone:",
+      wait: "Wait for the next block: half a minute on a quiet machine. What was sent meanwhile is mined then.",
+    },
     dev: "A development chain: one node mines, nobody validates.",
     quorum: "Quorum",
     edge: (spare: number) =>
@@ -424,13 +430,19 @@ export const en = {
         : spare === 1
           ? "1 more validator may fail."
           : `${spare} more validators may fail.`,
-    sealing: "Sealed one of the last 10 blocks",
+    sealing: "Validators that take part",
     alive: "Takes part",
     silent: "Silent",
     seenBlocks: "Seals and proposals of the last 100 blocks",
     rounds: "Round changes",
     noRounds: "No round change in the last 100 blocks.",
     roundsSome: (n: number) => `${n} of the last 100 blocks needed a further round.`,
+    heads: "Heads of the validators",
+    node: "Validator’s RPC",
+    nodeStates: { up: "Answers", silent: "Silent", foreign: "Another network" },
+    head: "Head",
+    behind: "Blocks behind",
+    peers: "Peers",
     histogram: "Block times",
     histogramCaption: "How long the last 100 blocks took",
     histogramSeconds: "Seconds",

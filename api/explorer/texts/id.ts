@@ -417,21 +417,33 @@ export const id: Texts = {
     state: "Keadaan",
     goesOn: "Jaringan berjalan.",
     stalled: (seconds) => `Jaringan berhenti: blok terbaru berumur ${seconds} dtk.`,
-    stalledStep:
-      "Operator: bagian “The chain has stalled” di runbook menjelaskan langkahnya: hitung validator yang berjalan, kembalikan sampai kuorum, lalu tunggu putaran selesai.",
+    belowQuorum: (present: number, all: number) =>
+      `${present} dari ${all} validator ikut serta: terlalu sedikit untuk membuat blok.`,
+    stalledRunbook: "Operator: bagian “Two down” dalam runbook,",
+    stalledSteps: {
+      look: "Lihat siapa yang hilang:",
+      recover: "Mulai ulang semua validator bersama-sama, jangan hanya yang hilang:",
+      wait: "Tunggu blok berikutnya: setengah menit di mesin yang tenang. Yang dikirim sementara itu ditambang kemudian.",
+    },
     dev: "Jaringan pengembangan: satu node menambang, tidak ada yang memvalidasi.",
     quorum: "Kuorum",
     edge: (spare) =>
       spare === 0
         ? "Di tepi: satu validator lagi hilang, dan jaringan berhenti."
         : `${spare} validator lagi boleh gagal.`,
-    sealing: "Menyegel salah satu dari 10 blok terakhir",
+    sealing: "Validator yang ikut serta",
     alive: "Ikut serta",
     silent: "Diam",
     seenBlocks: "Segel dan usulan 100 blok terakhir",
     rounds: "Pergantian putaran",
     noRounds: "Tidak ada pergantian putaran dalam 100 blok terakhir.",
     roundsSome: (n) => `${n} dari 100 blok terakhir membutuhkan putaran lanjutan.`,
+    heads: "Blok terbaru tiap validator",
+    node: "RPC validator",
+    nodeStates: { up: "Menjawab", silent: "Diam", foreign: "Jaringan lain" },
+    head: "Blok terbaru",
+    behind: "Blok tertinggal",
+    peers: "Rekan",
     histogram: "Waktu blok",
     histogramCaption: "Lama 100 blok terakhir",
     histogramSeconds: "Detik",

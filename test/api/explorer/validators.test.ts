@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { getAddress } from "ethers";
 import t from "tap";
 import { fifthIsAway, sealedBlocks, sealers, startScriptedNode } from "../../fakes/sealed-chain.ts";
@@ -15,15 +16,21 @@ const answers: Readonly<Record<string, string>> = {
   eth_getBalance: "0x0",
   eth_getTransactionCount: "0x0",
   eth_getCode: "0x",
+  eth_blockNumber: `0x${newest.toString(16)}`,
+  net_peerCount: "0x4",
 };
 const headers = { Accept: "text/html" };
 
-const [redis, node, postgresUrl] = await Promise.all([
-  startRedis(t),
+const scripted = () =>
   startScriptedNode(t, {
     blocks,
     change: ({ method, result }) => answers[method] ?? result,
-  }),
+  });
+const [redis, node, second, third, postgresUrl] = await Promise.all([
+  startRedis(t),
+  scripted(),
+  scripted(),
+  scripted(),
   createDatabase(t),
 ]);
 const clock = { ms: newestMs + 1000 };
@@ -33,6 +40,7 @@ const api = await startApi(t, {
   upstream: node.url,
   change: (config) => ({
     ...config,
+    sealSources: [second.url, third.url],
     names: { [addressOf(0)]: "validator-1", [addressOf(4)]: "validator-5" },
   }),
   now: () => clock.ms,
@@ -76,14 +84,31 @@ t.test("the ranking shows the one that is away last, with its formula and a stri
 t.test("the network's health tells how near its edge it is, and a stall with what to do", async (t) => {
   const page = await text("/network/health");
   t.match(page, "The chain goes on.");
-  t.match(page, /Sealed one of the last 10 blocks<\/dt><dd>4 of 5/);
+  t.match(page, /Validators that take part<\/dt><dd>4 of 5/);
   t.match(page, "At the edge: one more validator away, and the chain stands still.");
   t.match(page, "2 of the last 100 blocks needed a further round.");
   t.equal(page.match(/class="status failed"/g)?.length, 1);
+  t.equal(page.match(/<rect class="proposer-\d"/g)?.length, newest, "who proposed, a bar a block");
+  t.match(
+    page,
+    /RPC 2<\/th>\s+<td>.*?Answers<\/span><\/td>\s+<td class="number"><a href="..\/block\/11">11<\/a>/s,
+  );
+  second.setDown(true);
+  third.setChange(({ method, number, result }) => (number === 0 ? blocks[1] : (answers[method] ?? result)));
+  const tells = (what: RegExp) => async () => what.test(await text(`/network/health?${randomUUID()}`));
+  await waitFor("a silent validator is told of", tells(/RPC 1<\/th>\s+<td>[^\n]+Silent<\/span>/));
+  await waitFor("one of another network is, too", tells(/RPC 2<\/th>\s+<td>[^\n]+Another network<\/span>/));
+  t.match(await text("/network/health?quorum"), "3 of 5 validators take part: too few for a block.");
+  t.notMatch(
+    await text("/network/health?url"),
+    new URL(second.url).port,
+    "no address of a validator is told",
+  );
   clock.ms = newestMs + 60_000;
   // The chain's age is part of what is told for one head: it is told anew after a while.
   await waitFor("the page tells of the stall", async () =>
     (await text("/network/health?again")).includes("The chain has stalled: the newest block is 60 s old."),
   );
-  t.match(await text("/?again"), /role="alert">The chain has stalled/);
+  t.match(await text("/network/health?again"), "npm run network -- recover");
+  t.match(await text("/?again"), /role="alert">The chain has stalled.*href="\.\/network\/health#stall"/s);
 });
