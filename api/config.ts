@@ -95,7 +95,7 @@ const configSchema = z
     headPollMs: bounded(60_000).default(2000),
     /** Each validator's own RPC, of which the seals of a block are asked; none: the gateway's answer has to do. */
     sealSources: commaList(httpUrl, 64).default([]),
-    trustedProxies: z.array(addressRange).max(256).default([]),
+    trustedProxies: commaList(addressRange, 256).default([]),
     origins: commaList(origin, 2).default([]),
     publicUrl: httpUrl.default("http://127.0.0.1:4000"),
     /** Where the explorer's pages lead to; empty: there is no link. */

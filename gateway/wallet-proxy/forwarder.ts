@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { createProxyServer } from "http-proxy";
 import type { Logger } from "pino";
+import { ownCookies } from "../../lib/web/own-cookies.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
 /** Where requests go. */
@@ -24,8 +25,16 @@ export type Target = {
 export type Node = Pick<Target, "url" | "webSocketUrl">;
 
 export type Forwarder = {
-  /** Passes a request on and its answer back. `onFailure`: no answer has begun. */
-  forward(request: IncomingMessage, response: ServerResponse, onFailure: (refused: Refusal) => void): void;
+  /**
+   * Passes a request on and its answer back. `isPage`: with the cookies of our own pages. `onFailure`: no answer has
+   * begun.
+   */
+  forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { isPage }: { isPage: boolean },
+    onFailure: (refused: Refusal) => void,
+  ): void;
   /** Joins a WebSocket. `onFailure`: nothing has been written to the client. */
   join(request: IncomingMessage, socket: Socket, head: Buffer, onFailure: (refused: Refusal) => void): void;
   /** Closes all connections to the target. */
@@ -95,8 +104,10 @@ export function createForwarder({ target, logger }: { target: Target; logger: Lo
   });
 
   return {
-    forward(request, response, onFailure) {
+    forward(request, response, { isPage }, onFailure) {
+      const cookie = isPage ? ownCookies(request.headers.cookie) : undefined;
       dropHeaders(request);
+      if (cookie !== undefined) request.headers.cookie = cookie;
       proxy.web(request, response, { target: nodeNow().url, headers: target.headers() }, (error) => {
         const refused = failed(error);
         if (response.headersSent) response.destroy();

@@ -5,13 +5,17 @@ import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 export type Page = { headers: Readonly<Record<string, string>>; body: string };
 
 export type Route =
-  | { kind: "pass" }
+  /** `isPage`: of the folder that is passed on, whose pages may remember things in cookies. */
+  | { kind: "pass"; isPage: boolean }
   | { kind: "page"; page: Page }
   /** A preflight: a browser asks whether a request may follow. */
   | { kind: "preflight"; methods: string }
   | Refusal;
 
-/** Says what becomes of a request: JSON-RPC at `/` and a GET below `passedFolder` pass, pages are answered. */
+/**
+ * Says what becomes of a request: JSON-RPC at `/` passes, and so does a GET of `passedFolder`, which takes queries at
+ * `graphql`; pages are answered.
+ */
 export function createRoutes({
   url,
   passedFolder,
@@ -23,8 +27,13 @@ export function createRoutes({
 }): (request: { method: string; path: string }) => Route {
   function methodsOf(path: string): string | undefined {
     if (path === "/") return pages.has(path) ? "GET, HEAD, POST, OPTIONS" : "POST, OPTIONS";
-    const isPassed = passedFolder !== undefined && path.startsWith(passedFolder);
-    return isPassed || pages.has(path) ? "GET, HEAD, OPTIONS" : undefined;
+    if (passedFolder !== undefined && path === `${passedFolder}graphql`) return "GET, HEAD, POST, OPTIONS";
+    return isPassed(path) || pages.has(path) ? "GET, HEAD, OPTIONS" : undefined;
+  }
+
+  /** With or without the slash at its end: the target knows where that leads to. */
+  function isPassed(path: string): boolean {
+    return passedFolder !== undefined && `${path}/`.startsWith(passedFolder);
   }
 
   return ({ method, path }) => {
@@ -37,7 +46,7 @@ export function createRoutes({
     }
     if (method === "OPTIONS") return { kind: "preflight", methods };
     const page = method === "POST" ? undefined : pages.get(path);
-    return page === undefined ? { kind: "pass" } : { kind: "page", page };
+    return page === undefined ? { kind: "pass", isPage: isPassed(path) } : { kind: "page", page };
   };
 }
 

@@ -27,7 +27,7 @@ const stopWithinMs = 2000;
 const ownHeaders = { "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin" };
 
 /**
- * Starts a proxy for JSON-RPC on loopback: POST and WebSocket of `/` go to the target, and so does a GET of what is below
+ * Starts a proxy for JSON-RPC on loopback: POST and WebSocket of `/` go to the target, and so do the pages of
  * `passedFolder`. Bodies stream in both directions. The target bounds how large or slow they may be.
  *
  * @throws Error with the system's code where the port cannot be had.
@@ -78,7 +78,7 @@ export async function startRpcProxy({
       send(response, { status: 200, ...route.page });
     } else {
       const readId = overhearId(request);
-      forwarder.forward(request, response, async (refused) => {
+      forwarder.forward(request, response, route, async (refused) => {
         const idText = await readId();
         if (!response.headersSent) refuse(refused, idText);
       });

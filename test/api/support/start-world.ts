@@ -1,3 +1,4 @@
+import type { ApiConfig } from "../../../api/config.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
 import { tokenCode } from "../../fakes/token/token-code.ts";
 import { abiNumber, abiText, tokenLogs } from "../../fakes/token/token-logs.ts";
@@ -18,7 +19,7 @@ export async function startServices(t: Teardown) {
 }
 
 /** An API over a chain of three blocks: a payment, a failed creation, a contract, and a transfer of a token. */
-export async function startWorld(t: Teardown) {
+export async function startWorld(t: Teardown, change: (config: ApiConfig) => ApiConfig = (config) => config) {
   const { anvil, ...services } = await startServices(t);
   await anvil.rpc("anvil_setCode", [
     gold,
@@ -37,7 +38,7 @@ export async function startWorld(t: Teardown) {
   await anvil.rpc("evm_mine");
   const transfer = await send({ to: gold, data: tokenLogs.erc20(alice, bob, 5n) });
   await anvil.rpc("evm_mine");
-  const api = await startApi(t, services);
+  const api = await startApi(t, { ...services, change });
   await waitFor("the index has block 2", async () =>
     (await api.get("/api/v1/blocks?limit=1")).text.includes('"indexedBlock":2'),
   );

@@ -34,6 +34,18 @@ t.test("JSON-RPC arrives with the key, and without what is the browser's", async
   for (const name of ["cookie", "origin", "referer"]) t.notOk(arrived?.headers[name], name);
 });
 
+t.test("what our own pages remember goes along with the explorer's, and with nothing else", async (t) => {
+  const target = await startTarget(t);
+  const { port } = await startProxy(t, { gatewayUrl: target.url });
+  const headers = { Cookie: "session=secret; tollgate_language=id; tollgate_language=a,b" };
+  await ask(port, { method: "GET", path: "/explorer/blocks", headers });
+  t.equal(target.requests.at(-1)?.headers.cookie, "tollgate_language=id");
+  await ask(port, { headers });
+  t.notOk(target.requests.at(-1)?.headers.cookie);
+  await ask(port, { method: "GET", path: "/explorer/", headers: { Cookie: "session=secret" } });
+  t.notOk(target.requests.at(-1)?.headers.cookie);
+});
+
 t.test("a WebSocket arrives with the key, and carries text and bytes both ways", async (t) => {
   const target = await startTarget(t);
   const { port, key } = await startProxy(t, { gatewayUrl: target.url });
@@ -62,6 +74,8 @@ t.test("which paths and methods there are", async (t) => {
     ["GET", "/explorer/"],
     ["GET", "/explorer/blocks/12?page=2"],
     ["HEAD", "/explorer/style.css"],
+    ["GET", "/explorer"],
+    ["POST", "/explorer/graphql"],
     ["POST", "/"],
     ["POST", "/?x=1"],
   ] as const;
@@ -70,7 +84,8 @@ t.test("which paths and methods there are", async (t) => {
     t.match(target.requests.at(-1), { method, url: path });
   }
   const refused = [
-    ["GET", "/explorer", 404],
+    ["GET", "/explorers", 404],
+    ["POST", "/explorer", 405],
     ["GET", "/status", 404],
     ["POST", "/faucet/claim", 404],
     ["GET", "/explorer/../status", 404],
