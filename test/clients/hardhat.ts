@@ -10,6 +10,7 @@ import {
   parseAbi,
   toHex,
 } from "viem";
+import { waitFor } from "../helpers/wait-for.ts";
 import { tallyBytecode, tallyInterface } from "./contract/tally.ts";
 import { configure } from "./examples/hardhat.ts";
 import { findHardhatBinding } from "./hardhat-binding.ts";
@@ -20,8 +21,6 @@ import type { ClientRig } from "./rig.ts";
 const abi = parseAbi(tallyInterface);
 
 type CreateEnvironment = typeof import("hardhat/hre").createHardhatRuntimeEnvironment;
-
-const receiptWithinMs = 10_000;
 
 /** Hardhat's own part takes long to load, so that is done before anything is timed. */
 export async function prepareHardhat(t: Test): Promise<{ test: (t: Test, rig: ClientRig) => Promise<void> }> {
@@ -125,13 +124,9 @@ async function openConnection(
     ask,
     read: () => ask("eth_getBalance", [receiver, "latest"]),
     async receiptOf(hash: unknown): Promise<unknown> {
-      const untilMs = performance.now() + receiptWithinMs;
-      while (performance.now() < untilMs) {
-        const receipt = await ask("eth_getTransactionReceipt", [hash]);
-        if (receipt !== null) return receipt;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      throw new Error(`${hash} is not mined`);
+      return waitFor(`${hash} is mined`, () => ask("eth_getTransactionReceipt", [hash]), {
+        everyMs: 100,
+      });
     },
   };
 }

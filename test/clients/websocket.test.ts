@@ -37,13 +37,18 @@ async function startRig(t: Test) {
     const raw = await signed(wallet, nonce, { gasLimit: 1_000_000, value: 0n, ...changes });
     const { hash } = Transaction.from(raw);
     nonce += 1;
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      if (attempt % 10 === 0) await ask("eth_sendRawTransaction", [raw]);
-      const receipt = await ask("eth_getTransactionReceipt", [hash]);
-      if (typeof receipt === "object" && receipt !== null) return { hash, receipt };
-      await sleep(100);
-    }
-    throw new Error(`${hash} was not mined`);
+    let attempt = 0;
+    const receipt = await waitFor(
+      `${hash} is mined`,
+      async () => {
+        if (attempt % 10 === 0) await ask("eth_sendRawTransaction", [raw]);
+        attempt += 1;
+        const found = await ask("eth_getTransactionReceipt", [hash]);
+        return typeof found === "object" && found;
+      },
+      { everyMs: 100 },
+    );
+    return { hash, receipt };
   };
   const { receipt } = await send({ to: null, data: `${tallyBytecode}${"0".repeat(64)}` });
   const tally = memberAt(receipt, "contractAddress");

@@ -45,6 +45,7 @@ t.test("a validator is healthy while its height moves", async (t) => {
   height(42);
   t.same(await look(), { code: 0, lines: ["block 42"] });
   t.same(await look(), { code: 0, lines: ["block 42"] }, "a moment without a block is no stall");
+  // The probe counts whole seconds, and says so after two.
   await sleep(2100);
   t.match(await look(), { code: 1, lines: [/^block 42: it has not moved for 1 s/] });
   height(43);

@@ -133,6 +133,7 @@ t.test("a round that lasts longer than the lock keeps it", async (t) => {
     // Renewed each third of it: a busy machine may hold a renewal up for half a second.
     change: (config) => ({ ...config, leaderMs: 1000 }),
     async atPoint(point) {
+      // Longer than two and a half terms of the lock.
       if (point === "before sign" && isSlow) await new Promise((resolve) => setTimeout(resolve, 2500));
       isSlow = point !== "before sign" && isSlow;
     },

@@ -90,6 +90,7 @@ t.test("a request in chunks is the last of its connection, and answered once at 
 t.test("nor is a request carried out that comes while a chunked one is", async (t) => {
   const rig = await startRig(t);
   rig.stub.answerWith(async (text, response, asked) => {
+    // The second request comes 50 ms after the first, before its answer.
     await new Promise((resolve) => setTimeout(resolve, 150));
     return echoMethod(text, response, asked);
   });

@@ -102,6 +102,7 @@ t.test("one connection, several requests", async (t) => {
     "a request that does not wait for the answer before it closes the connection, and is not carried out",
     async (t) => {
       stub.answerWith(async (body, response, request) => {
+        // The second request comes 100 ms after the first, before its answer.
         await new Promise((resolve) => setTimeout(resolve, 200));
         return echoMethod(body, response, request);
       });

@@ -4,6 +4,7 @@ import { startValidators } from "../fakes/validators/start-validators.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
 import { startRedis } from "../helpers/redis.ts";
+import { waitFor } from "../helpers/wait-for.ts";
 
 /** What the issue promises; noticing takes up to 2 s of it. */
 const servesAgainMs = 3000;
@@ -16,16 +17,18 @@ async function blockNumber(gateway: GatewayUnderTest): Promise<number | undefine
 /** How long it took until the gateway told a number that `isRight` accepts, and served that block. */
 async function servesAfter(gateway: GatewayUnderTest, isRight: (number: number) => boolean): Promise<number> {
   const started = performance.now();
-  while (performance.now() - started < 10_000) {
-    const number = await blockNumber(gateway);
-    if (number !== undefined && isRight(number)) {
+  await waitFor(
+    "the gateway tells the right number and serves its block",
+    async () => {
+      const number = await blockNumber(gateway);
+      if (number === undefined || !isRight(number)) return false;
       const params = [`0x${number.toString(16)}`, false];
       const { json } = await gateway.post({ jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params });
-      if (JSON.stringify(json).includes('"hash"')) return performance.now() - started;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return Number.POSITIVE_INFINITY;
+      return JSON.stringify(json).includes('"hash"');
+    },
+    { everyMs: 25 },
+  );
+  return performance.now() - started;
 }
 
 async function epochOf({ opsUrl }: GatewayUnderTest): Promise<number> {

@@ -24,7 +24,7 @@ const send = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: 
 const answered = '{"jsonrpc":"2.0","id":1,"result":"net_version"}';
 const idOf = (body: string): number => JSON.parse(body).id;
 
-/** What a validator does instead of answering. */
+/** What a validator does instead of answering. It cuts an answer short after the first bytes have left. */
 const failures: Record<string, StubAnswer> = {
   "hangs without a word": () => new Promise(() => {}),
   "hangs in the middle of its answer": (_body, response) =>
@@ -106,6 +106,7 @@ t.test("failover", async (t) => {
   });
 
   t.test("an answer that comes too late is dropped: the client gets one, the other's", async (t) => {
+    // Later than it is asked again elsewhere, and earlier than the call would have to end.
     const late: StubAnswer = async (body) => {
       await new Promise((resolve) => setTimeout(resolve, lightTimeoutMs * 0.7));
       return `{"jsonrpc":"2.0","id":${idOf(body)},"result":"late"}`;
@@ -113,6 +114,7 @@ t.test("failover", async (t) => {
     const [slow, good] = await Promise.all([startStubValidator(t, { answer: late }), startStubValidator(t)]);
     const gateway = await startBefore(t, [slow.url, good.url]);
     t.equal((await gateway.post(read)).text, answered);
+    // The late answer comes meanwhile.
     await new Promise((resolve) => setTimeout(resolve, lightTimeoutMs * 0.4));
     t.equal((await gateway.post(read)).text, answered);
   });

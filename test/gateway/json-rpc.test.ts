@@ -108,6 +108,7 @@ t.test("batches", async (t) => {
     stub.answerWith(async (body) => {
       const { id, params } = JSON.parse(body);
       answered += 1;
+      // In another order than they were asked in.
       await new Promise((resolve) => setTimeout(resolve, (answered * 37) % 60));
       return `{"jsonrpc":"2.0","id":${id},"result":${params[0]}}`;
     });

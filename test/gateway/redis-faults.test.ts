@@ -88,6 +88,7 @@ t.test("a gateway that finds no Redis waits for it, says so, and then starts", a
   const validator = await startStubValidator(t);
   await redis.kill();
   const starting = startGateway(t, { redisUrl: redis.url, upstreams: [validator.url] });
+  // A second without Redis: it neither serves nor gives up.
   const early = await Promise.race([
     starting,
     new Promise((resolve) => setTimeout(resolve, 1000, "waiting")),

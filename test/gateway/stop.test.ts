@@ -130,6 +130,7 @@ t.test("stopping", async (t) => {
     const idle = rawRequest(port, call, { responses: 2 });
     const half = rawRequest(port, call.slice(0, 60));
     const halfBody = rawRequest(port, call.slice(0, -5), { responses: 2 });
+    // Nothing tells that half a request has been read.
     await new Promise((resolve) => setTimeout(resolve, 200));
     kill("SIGTERM");
     const { code, inTime, said } = await ended();

@@ -85,6 +85,7 @@ t.test("over TLS", async (t) => {
       await waitFor("a warning is logged", async () => warned().length > 0);
       t.equal(await servedBy(gateway.port), "first");
       t.match(warned()[0], "tls.crt holds no certificate");
+      // The files are looked at twice more.
       await new Promise((resolve) => setTimeout(resolve, 2200));
       t.equal(warned().length, 1);
 

@@ -88,6 +88,7 @@ export async function openRawWebSocket(
       if (isGone) throw new Error("the connection was closed");
       if (performance.now() > endsAtMs) throw new Error("nothing came in time");
       await new Promise<void>((resolve) => {
+        // Bytes wake it; the time is for a connection from which none come.
         const timer = setTimeout(resolve, 100);
         wake = () => {
           clearTimeout(timer);

@@ -95,6 +95,7 @@ export async function openWebSocket(
           new Promise<void>((resolve) => {
             lookAgain = resolve;
           }),
+          // A notification wakes it; the time is for a connection from which none come.
           new Promise((resolve) => setTimeout(resolve, 500)),
         ]);
       }

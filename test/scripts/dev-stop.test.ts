@@ -44,6 +44,7 @@ t.test("a second Ctrl-C does not wait for a child that does not end", async (t) 
   process.kill(children["gateway"] ?? 0, "SIGSTOP");
   dev.signal("SIGINT");
   await dev.prints("Stopping");
+  // Sooner it would be the same Ctrl-C, which npm passes on.
   await sleep(1000);
   const beganAt = Date.now();
   dev.signal("SIGINT");

@@ -32,6 +32,7 @@ t.test(`${clientCount} clients see each block once over two replicas and a resta
   await waitFor("all have seen a block", () => clients.every(({ events }) => events.length > 0));
   for (let block = 1; block <= blockCount; block += 1) {
     await anvil.rpc("anvil_mine", [block % 5 === 0 ? "0x3" : "0x1"]);
+    // Replicas end between blocks, and in the middle of a block that one has told and the other has not.
     await sleep(20);
     if (block === 10) await replicas[1]?.stop();
     if (block === 20) replicas[1] = await startReplica();

@@ -7,6 +7,7 @@ import { type FaucetConfig, readFaucetConfig } from "../../../faucet/config.ts";
 import type { CrashPoint } from "../../../faucet/serve.ts";
 import { type Faucet, start } from "../../../faucet/start.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 export type FaucetUnderTest = {
   url: string;
@@ -49,6 +50,9 @@ export type Entry = { address: string; label?: string; amount?: string };
 export function allowlistText(entries: readonly Entry[]): string {
   return JSON.stringify({ addresses: entries.map((entry) => ({ label: "test", ...entry })) });
 }
+
+/** Five hundred claims that wait for one another on a busy machine. */
+const endedWithinMs = 120_000;
 
 /** A faucet of the shipped configuration on free loopback ports, with an allowlist of its own. */
 export async function startFaucet(
@@ -121,15 +125,18 @@ export async function startFaucet(
     stop,
     claim: (body, { headers = {}, url: base = url } = {}) => postClaim(base, body, headers),
     async ended(id) {
-      for (;;) {
-        const response = await fetch(`${url}/claims/${id}`);
-        const text = await response.text();
-        // 503: a Redis that is away or slow.
-        if (response.status !== 200 && response.status !== 503) throw new Error(`claim ${id}: ${text}`);
-        const { claim }: Partial<ClaimAnswer> = JSON.parse(text);
-        if (claim?.status === "confirmed" || claim?.status === "refused") return claim;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      return waitFor(
+        `claim ${id} has ended`,
+        async () => {
+          const response = await fetch(`${url}/claims/${id}`);
+          const text = await response.text();
+          // 503: a Redis that is away or slow.
+          if (response.status !== 200 && response.status !== 503) throw new Error(`claim ${id}: ${text}`);
+          const { claim }: Partial<ClaimAnswer> = JSON.parse(text);
+          return (claim?.status === "confirmed" || claim?.status === "refused") && claim;
+        },
+        { withinMs: endedWithinMs, everyMs: 20 },
+      );
     },
     async get(path) {
       const response = await fetch(url + path);

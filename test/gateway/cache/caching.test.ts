@@ -158,6 +158,7 @@ t.test(
 t.test("a block above the head is waited for, and then cached", async (t) => {
   const { cluster, gateway } = await startRig(t);
   const [, next] = await Promise.all([
+    // The call has come by then, and still waits: it would for half a second.
     new Promise((resolve) => setTimeout(resolve, 50)).then(() => cluster.mine(1)),
     ask(gateway, "eth_getBlockByNumber", ["0x4", false]),
   ]);

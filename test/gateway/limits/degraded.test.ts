@@ -65,6 +65,7 @@ t.test(
     const endMs = performance.now() + 1000;
     while (performance.now() < endMs) {
       waits.push(timed(() => chargeOne(limiter)));
+      // A hundred calls a second: some come before it is known, and some after.
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const charges = await Promise.all(waits);

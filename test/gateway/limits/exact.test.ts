@@ -157,6 +157,7 @@ t.test("waves over a window's end by Redis's own clock: what was admitted is wha
     const [id = "", used, today] = await redis.hmget(budget, "w", "u", "n");
     windows.set(id ?? "", { used: Number(used), waves: (windows.get(id ?? "")?.waves ?? 0) + 1 });
     taken = Number(today);
+    // Sixty waves last longer than three windows.
     await new Promise((resolve) => setTimeout(resolve, 15));
   }
   t.equal(admitted, taken, "every point taken admitted one call, with clocks of processes ten minutes apart");

@@ -62,6 +62,7 @@ t.test("a key that is used now and then takes nothing in advance", async (t) => 
   for (let call = 1; call <= 3; call += 1) {
     await limiter.charge({ ...key, costs: [1] });
     t.equal(await usedOf(key), call);
+    // Now and then: no more than eight calls a second.
     await new Promise((resolve) => setTimeout(resolve, 120));
   }
   t.equal(limiter.stats().commands.giveBack, 0);

@@ -42,6 +42,7 @@ t.test("with 400 descriptors 700 sockets neither spin nor close the ops port", a
 
   const before = await metric("process_cpu_seconds_total");
   const startedMs = performance.now();
+  // What it uses of a processor is measured over a second.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const used = (await metric("process_cpu_seconds_total")) - before;
   const share = used / ((performance.now() - startedMs) / 1000);

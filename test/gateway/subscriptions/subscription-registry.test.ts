@@ -4,6 +4,7 @@ import type { CloseReason } from "../../../gateway/server/websocket/close-codes.
 import type { Subscriber, Subscription } from "../../../gateway/subscriptions/subscriber-list.ts";
 import { createSubscriptionRegistry } from "../../../gateway/subscriptions/subscription-registry.ts";
 import { addressOf, createHeadFeed, createScriptedChain, topicOf } from "../../fakes/scripted-chain.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 
 const [tokenA, tokenB] = [addressOf("a"), addressOf("b")];
 const [transfer, approval] = [topicOf("transfer"), topicOf("approval")];
@@ -106,6 +107,7 @@ function createListener(registry: ReturnType<typeof createSubscriptionRegistry>)
   };
 }
 
+/** Where nothing may come: the scripted chain answers without timers, so what it would tell is there before this. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 t.test(
@@ -142,7 +144,10 @@ t.test("no notification comes before the acknowledgement, nor of blocks before i
   registry.start(logs);
   tell(chain.add([log]));
   release();
-  await settled();
+  await waitFor(
+    "the last block's logs are told to both",
+    () => listener.told(logs.id).length > 0 && early.messages.length >= 3,
+  );
   t.match(listener.told(heads.id), [{ number: "0x2" }]);
   t.match(
     listener.told(logs.id),
@@ -165,7 +170,9 @@ t.test("logs match by address and topics, in the chain's order, for one request 
     { address: tokenA, topics: [approval, transfer] },
   ]);
   tell(head);
-  await settled();
+  await waitFor("two logs for each", () =>
+    [ofA, transfers, second].every((id) => [...listener.told(id), ...other.told(id)].length >= 2),
+  );
   const indices = (id: string) =>
     [...listener.told(id), ...other.told(id)].map((log) => Reflect.get(Object(log), "logIndex"));
   t.same(indices(ofA), ["0x0", "0x2"]);
@@ -184,7 +191,7 @@ t.test("where no log can match no validator is asked", async (t) => {
   await settled();
   t.same(asked, []);
   tell(chain.add([{ address: tokenA, topics: [transfer] }]));
-  await settled();
+  await waitFor("the log that matches is told", () => listener.messages.length > 0);
   t.equal(listener.messages.length, 1);
 });
 
@@ -216,7 +223,7 @@ t.test(
     });
     tell(head);
     tell(next);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await waitFor("the logs of both blocks are told", () => listener.told(id).length >= 3);
     t.match(listener.told(id), [
       { blockNumber: "0x0", logIndex: "0x0" },
       { blockNumber: "0x0", logIndex: "0x1" },
@@ -254,7 +261,7 @@ t.test("more than 128 blocks behind: a socket that would miss some is closed, ot
   const fresh = createListener(registry);
   const id = fresh.started("logs", {});
   tell(chain.add([{ address: tokenA, topics: [] }]));
-  await settled();
+  await waitFor("a log is told", () => fresh.told(id).length > 0);
   t.equal(fresh.told(id).length, 1, "who comes after is told again");
 });
 
@@ -408,7 +415,7 @@ t.test(
     const taken = cpuMs();
     tell(head);
     const looked = cpuMs();
-    await settled();
+    await waitFor("the log is told", () => told(id).length > 0);
     t.equal(registry.logValues(), 40_001);
     t.equal(told(id).length, 1);
     t.comment(

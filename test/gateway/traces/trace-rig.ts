@@ -44,6 +44,7 @@ export async function startMortals(
     const trace = async () => {
       running[validator.index] = (running[validator.index] ?? 0) + 1;
       seen.most = Math.max(seen.most, running[validator.index] ?? 0);
+      // A trace takes a while: those that run at the same time are seen together.
       await new Promise((resolve) => setTimeout(resolve, 20));
       running[validator.index] = (running[validator.index] ?? 0) - 1;
       return { result: '[{"trace":[]}]' };

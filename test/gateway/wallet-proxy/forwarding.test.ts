@@ -219,6 +219,7 @@ t.test("a client that goes away takes its request to the gateway with it", async
 t.test("an answer may take longer than an idle connection is kept", async (t) => {
   const target = await startTarget(t);
   const { port } = await startProxy(t, { gatewayUrl: target.url });
+  // An idle connection is kept for 4 s.
   target.answerWith((response) => void setTimeout(() => response.end("late"), 5000));
   t.same((await ask(port)).body, "late");
 });

@@ -120,6 +120,7 @@ t.test("a revocation whose message was lost is noticed by comparing the version"
   await waitForStore("gap", () => gaps() > 0);
   t.ok(lost.elapsedMs() < 1_000);
   t.equal(watch.version(), version);
+  // Three comparisons more.
   await new Promise((resolve) => setTimeout(resolve, 350));
   t.equal(gaps(), 1, "a gap is told once");
   t.strictSame(heard, []);
@@ -223,6 +224,7 @@ t.test("a watch that begins before Redis is there subscribes when it comes", asy
     },
   });
   t.teardown(() => watch.stop());
+  // It tries in vain meanwhile.
   await new Promise((resolve) => setTimeout(resolve, 100));
   t.notOk(watch.subscribed());
   await server.restart();

@@ -41,6 +41,7 @@ t.test("commands fail at once without a connection, and work once there is one",
   t.ok(error instanceof Error);
   t.ok(tookMs < 100, `${tookMs} ms`);
   await waitFor("log line", () => lines.length > 0);
+  // It tries again all the while.
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.equal(lines.length, 1, "one line for many attempts");
 
@@ -84,6 +85,7 @@ t.test("late answers go to their own commands", async (t) => {
   const late: Promise<unknown>[] = [];
   for (let place = 0; place < 20; place += 1) {
     late.push(redis.echo(`late-${place}`).catch(() => "late"));
+    // One after the other, so that some are on their way when the delay grows beyond their time.
     await new Promise((resolve) => setTimeout(resolve, 10));
     if (place === 10) proxy.setDelayMs(200);
   }

@@ -42,6 +42,7 @@ items:
 /** A run with slow answers, errors and a threshold missed, as a page in a file. */
 async function writePage(t: Test): Promise<string> {
   const stub = await startStubGateway(t, async (calls, exchange) => {
+    // Every fiftieth is slow, so that the page has something to show.
     const slow = (calls[0]?.id ?? 0) % 50 === 0 ? 120 : 2;
     await new Promise((resolve) => setTimeout(resolve, slow));
     if ((calls[0]?.id ?? 0) % 70 === 0) {

@@ -137,6 +137,7 @@ t.test("over real sockets percentiles are those of the server", async (t) => {
   const served: number[] = [];
   const stub = await startStubGateway(t, async (calls, exchange) => {
     const beganMs = performance.now();
+    // The server knows how long each of its answers took: the report has to agree.
     await new Promise((resolve) => setTimeout(resolve, 100 + 200 * random()));
     served.push(performance.now() - beganMs);
     return answerAll(calls, exchange);
@@ -168,6 +169,7 @@ t.test("over real sockets a stall of one second shows in p99, and not in the ser
   const stub = await startStubGateway(t, async (calls, exchange) => {
     firstAt ??= performance.now();
     const elapsedMs = performance.now() - firstAt;
+    // Whatever comes in its second second is answered at the end of it.
     if (elapsedMs >= 1_000 && elapsedMs < 2_000) {
       await new Promise((resolve) => setTimeout(resolve, 2_000 - elapsedMs));
     }

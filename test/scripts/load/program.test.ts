@@ -90,6 +90,7 @@ t.test("a second Ctrl-C ends it at once, one passed on by npm at the same moment
   );
   await waitFor("ten calls are there", () => stub.bodies.length >= 10);
   program.kill("SIGINT");
+  // What npm passes on comes within half a second and is the same Ctrl-C; a person's second one comes later.
   await new Promise((resolve) => setTimeout(resolve, 50));
   program.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 700));

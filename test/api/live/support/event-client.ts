@@ -65,6 +65,7 @@ export function startEventClient(
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
       await listen().catch(() => {});
+      // A browser waits as well before it connects again.
       await sleep(reconnectMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   }

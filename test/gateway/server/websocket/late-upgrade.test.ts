@@ -45,6 +45,7 @@ t.test("a socket whose upgrade had to wait stays open, whatever memory its sessi
     settings: webSocketSettingsSchema.parse({}),
     readers: { watch: () => () => {} },
     async upgrade() {
+      // Clients go while this is being decided.
       await new Promise((resolve) => setTimeout(resolve, 1));
       return { subprotocol: "", admission: { open: openSession, giveBack() {} } };
     },

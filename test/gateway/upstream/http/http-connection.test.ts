@@ -124,6 +124,7 @@ t.test("a body that ends with the connection is whole, one that is reset is not"
   let isReset = false;
   const { post } = await start(t, (_request, socket) => {
     socket.write("HTTP/1.1 200 OK\r\n\r\nabc", () => {
+      // After the body has been read: a reset at once would take it along.
       if (isReset) setTimeout(() => socket.resetAndDestroy(), 50);
       else socket.end();
     });
@@ -203,6 +204,7 @@ t.test("what was dropped tells nothing more, and does not disturb what follows",
   await waitFor("a connection is open", () => sockets.length > 0);
   http.drop();
   t.same(await post("now"), { how: "whole", body: "now" });
+  // Twice as long as the dropped answer takes.
   await new Promise((resolve) => setTimeout(resolve, 200));
   t.same(told, ["sent", "sent", "200"]);
 });
@@ -222,6 +224,7 @@ t.test("a response can be held up and let on", async (t) => {
   const posted = post("1");
   await waitFor("the answer begins", () => body().length > 0);
   http.pause();
+  // What was on its way may still come; then nothing may, in the time of ten pieces.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const held = body().length;
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -86,6 +86,7 @@ t.test("while all connections are busy calls gather, and leave together when one
   const late: Promise<string>[] = [];
   for (let index = 0; index < 30; index += 1) {
     late.push(ask("web3_sha3", [`late ${index}`]));
+    // Not all in one turn: what comes together would share an array in any case.
     if (index % 10 === 9) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   t.equal(stub.bodies.length, 4, "nothing more leaves");
@@ -102,8 +103,10 @@ t.test("a validator has no more connections than its lanes have places, whatever
   const all: Promise<string>[] = [];
   for (let round = 0; round < 6; round += 1) {
     all.push(ask("web3_sha3", ["x"]), ask("eth_call", [{}, "0x1"]), ask("debug_traceTransaction", ["0x1"]));
+    // A round's calls have left before the next come, which would share their arrays.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+  await waitFor("every place is taken", () => stub.bodies.length >= 6);
   t.equal(stub.bodies.length, 6);
   const { light, call, slow } = validator(0).lanes;
   t.strictSame([light?.inFlight, call?.inFlight, slow?.inFlight], [2, 1, 3]);

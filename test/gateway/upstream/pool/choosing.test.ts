@@ -3,6 +3,7 @@ import { type StubAnswer, startStubValidator } from "../../../fakes/stub-validat
 import { waitFor } from "../../../helpers/wait-for.ts";
 import { echo, startPool } from "./start-pool.ts";
 
+/** A validator that is slow. */
 const after =
   (delayMs: () => number): StubAnswer =>
   async (body, response, request) => {

@@ -60,6 +60,7 @@ t.test(
   async (t) => {
     const stub = await startStubValidator(t, {
       answer: async (body, response, request) => {
+        // Each slow call takes its time, one after the other.
         const slow = callsOf(body).calls.filter(({ params }) => params[0] === "slow").length;
         if (slow > 0) await new Promise((resolve) => setTimeout(resolve, slow * callMs));
         return echo(body, response, request);
@@ -109,6 +110,7 @@ t.test("wide logs hold up no balance, and narrow ones stay with the quick", asyn
 t.test("one key's transactions do not keep another's reads from the only validator", async (t) => {
   const stub = await startStubValidator(t, {
     answer: async (body, response, request) => {
+      // A validator that takes 20 ms for whatever it is asked.
       await new Promise((resolve) => setTimeout(resolve, 20));
       return echo(body, response, request);
     },
@@ -150,6 +152,7 @@ t.test("a key's long answers go alone and in turn, so that another's short ones 
         methods: calls.map(({ method }) => method),
         keys: calls.map(({ params }) => String(params[0])),
       });
+      // Time for others to come while it works.
       await new Promise((resolve) => setTimeout(resolve, 5));
       const texts = calls.map(
         ({ id, method }) =>

@@ -42,6 +42,7 @@ for (const [what, begin] of Object.entries(faults)) {
     const read = (index: number) =>
       index % 5 === 0 ? ask("eth_call", [{}, "0x1"]) : ask("eth_getBalance", [address, "0x1"]);
     const load = steadyLoad({ ask: read, callsPerSecond, durationMs });
+    // The load goes on for a while before it, and its answers are judged by when they began.
     setTimeout(begin, faultAtMs);
     const asked = await load;
     t.match(costOf(asked, { faultAtMs }), { failed: 0, late: 0 });

@@ -140,6 +140,7 @@ t.test(
   "an array that is only slow is answered all the same, and asked a bounded number of times",
   async (t) => {
     const answer: StubAnswer = async (body, response, request) => {
+      // Three times as long as an array is waited for.
       if (!body.includes("eth_chainId")) await new Promise((resolve) => setTimeout(resolve, 600));
       return echo(body, response, request);
     };

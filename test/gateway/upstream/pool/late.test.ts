@@ -62,13 +62,14 @@ t.test("no more calls are asked twice than allowed", async (t) => {
   const settings = { ...neverPassedOver, hedge: { afterMsMin: 30, burst: 3, shareMax: 0 } };
   const { pool, stuck, validator } = await startPair(t, { settings });
   const asks: Promise<unknown>[] = [];
-  while (!stuck.isHolding()) {
-    // An array of ten each time, one of which gets stuck.
+  await waitFor("an array of ten is stuck", () => {
+    if (stuck.isHolding()) return true;
     for (let count = 0; count < 10; count += 1) {
       asks.push(pool.ask(callTo("web3_sha3", ["x"], { timeoutMs: 5000 })));
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return false;
+  });
+  // Ten times the shortest wait before a call is asked twice: all that may be have been.
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.equal(validator(0).hedges, 3);
   stuck.release();
@@ -128,6 +129,7 @@ t.test("a slow call delays no other validator's calls, and takes nobody out", as
     () => validator(0).lanes["slow"]?.inFlight === 1 || validator(1).lanes["slow"]?.inFlight === 0,
   );
   for (let round = 0; round < 10; round += 1) {
+    // Over 300 ms, six times what makes a validator a suspect.
     await new Promise((resolve) => setTimeout(resolve, 30));
     t.match(await ask("eth_chainId"), /result/);
   }

@@ -10,6 +10,7 @@ function dyingOf(poison: string, afterMs: number): { answer: StubAnswer; stub: S
     answer: async (body, response, request) => {
       if (!callsOf(body).calls.some(({ params }) => params[0] === poison))
         return echo(body, response, request);
+      // A call works for a while before it ends its validator.
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       await dying.stub?.stop();
       return undefined;
@@ -125,10 +126,11 @@ t.test("quick calls in flight at a validator that ends are answered by others", 
   const second = await startStubValidator(t, { answer: echo });
   const { pool } = startPool(t, [first.url, second.url], { settings: { arrays: { call: 1 } } });
   const asks: Promise<unknown>[] = [];
-  while (first.bodies.length < 3) {
+  await waitFor("three calls are in flight at the first validator", () => {
+    if (first.bodies.length >= 3) return true;
     asks.push(pool.ask(callTo("eth_call", [String(asks.length), "0x1"])));
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+    return false;
+  });
   await first.stop();
   const answers = await Promise.all(asks);
   t.same(

@@ -22,6 +22,7 @@ for (const [count, fault] of [
     const { ask, pool } = startPool(t, cluster.urls);
     const struck = cluster.validators.slice(0, count);
     const load = steadyLoad({ ask: () => ask(...read), callsPerSecond, durationMs: 3500 });
+    // The load goes on for a while before it, and its answers are judged by when they began.
     setTimeout(
       () => struck.map((validator) => (fault === "status" ? validator.status(502) : validator[fault]())),
       faultAtMs,
@@ -89,7 +90,9 @@ t.test(
     await ask(...read);
     for (const validator of cluster.validators) validator.hang();
     const waiting = Array.from({ length: 30 }, () => ask(...read));
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await waitFor("all are taken out", () =>
+      pool.status().validators.every(({ breaker }) => breaker === "open"),
+    );
     const more = Array.from({ length: 60 }, () => ask(...read));
     t.ok((await Promise.race(more)) === "unavailable", "more than can wait is refused");
     await cluster.healAll();

@@ -105,6 +105,7 @@ t.test("a sender keeps its validator while that is behind for a moment, or slow"
   await result("eth_sendRawTransaction", [await signed(alice, first)]);
   const target = sentSince().findIndex((sends) => sends > 0);
   behind = target;
+  // A moment: a sender's validator may be behind for 3 s.
   await new Promise((resolve) => setTimeout(resolve, 120));
   await result("eth_sendRawTransaction", [await signed(alice, first + 1)]);
   t.equal(sentSince()[target], 1, "behind for a moment");

@@ -27,6 +27,7 @@ export async function steadyLoad({
   while (performance.now() - began < durationMs && !isOver()) {
     const due = Math.floor(((performance.now() - began) / 1000) * callsPerSecond);
     while (asked.length < due) asked.push(one(asked.length));
+    // Calls begin by the clock, whatever became of those before them.
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
   return Promise.all(asked);

@@ -104,12 +104,17 @@ t.test("a slow reader holds the validator back, its one place, and nobody else",
   const stream = await streamOf(pool);
   const { read, over } = readStream(stream, { slowly: true });
   await waitFor("one chunk read", () => read.chunks === 1);
-  // Both sockets' buffers fill, then nothing moves.
   let before = -1;
-  while (seen().written !== before) {
-    before = seen().written;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await waitFor(
+    "both sockets' buffers are full and nothing moves",
+    () => {
+      const { written } = seen();
+      const isStill = written === before;
+      before = written;
+      return isStill;
+    },
+    { everyMs: 200 },
+  );
   const heldBytes = read.bytes;
   t.ok(heldBytes < mebibyte, `${heldBytes} bytes came`);
   t.ok(seen().written < 20 * mebibyte, `${seen().written} bytes left the validator`);
@@ -165,6 +170,7 @@ t.test(
   async (t) => {
     const cut: StubAnswer = (_body, response) => {
       response.writeHead(200).write('{"jsonrpc":"2.0","id":1,"result":[');
+      // After its first bytes have left.
       setTimeout(() => response.destroy(), 10);
       return undefined;
     };
