@@ -26,7 +26,7 @@ const program: SingleProgram = {
   },
 };
 
-/** The attacks' part of `npm run soak`. Answers the exit code. */
+/** `npm run soak -- attack`. @returns the exit code. */
 export async function soakAttack(args: readonly string[]): Promise<0 | 1 | 2> {
   const read = readProgram(program, args, ({ need, read: optional, text }) => {
     const names = optional("only", namesOutOf(Object.keys(attacks)));

@@ -17,7 +17,7 @@ const program: SingleProgram = {
   },
 };
 
-/** The faucet's part of `npm run soak`. Answers the exit code. */
+/** `npm run soak -- faucet`. @returns the exit code. */
 export async function soakFaucet(args: readonly string[]): Promise<0 | 1 | 2> {
   const read = readProgram(program, args, ({ need }) => ({
     seeds: need("seeds", wholeNumber(1_000_000)),

@@ -16,7 +16,7 @@ const program: SingleProgram = {
   },
 };
 
-/** The follower's part of `npm run soak`. Answers the exit code. */
+/** `npm run soak -- follower`. @returns the exit code. */
 export async function soakFollower(args: readonly string[]): Promise<0 | 1 | 2> {
   const read = readProgram(program, args, ({ need }) => ({
     seeds: need("seeds", wholeNumber(1_000_000)),

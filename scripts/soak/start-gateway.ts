@@ -6,7 +6,7 @@ import type { Teardown } from "../processes/teardown.ts";
 
 export type SoakedGateway = {
   url: string;
-  /** POSTs a body as JSON, with the shipped configuration's first key unless told otherwise. */
+  /** POSTs a body as JSON, by default with the first key of the shipped configuration. */
   post(body: unknown, options?: { key?: string }): Promise<PostedAnswer>;
   stop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export async function startGateway(
   const gateway = await start(
     {
       ...shipped,
-      // A busy machine is no fault of Redis.
+      // On a busy machine a slow command does not mean that Redis is down.
       redisCommandTimeoutMs: 5000,
       keys: shipped.keys.map((key) => ({ ...key, limitPerMinute: unlimited })),
     },

@@ -1,19 +1,19 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a thread that attacks is given. */
+/** What the attacker's thread needs to know. */
 export type AttackTask = {
   name: string;
   seed: number;
   durationMs: number;
   scale: number;
   gateways: readonly { host: string; port: number; url: string }[];
-  /** One that is good for everything but claims. */
+  /** A key that may do everything but claim. */
   key: string;
   addresses: readonly (string | undefined)[];
 };
 
-/** What one attack may use. It ends by itself soon after `isOver`, and counts what came of it. */
+/** What one attack may use. The attack ends by itself soon after `isOver` and counts its outcomes. */
 export type AttackContext = Omit<AttackTask, "seed"> & {
   random: () => number;
   isOver: () => boolean;
@@ -23,14 +23,14 @@ export type AttackContext = Omit<AttackTask, "seed"> & {
 
 export type Attack = (context: AttackContext) => Promise<void>;
 
-/** One of a list, drawn at random. */
+/** Draws one item of a list at random. */
 export function drawn<Item>(items: readonly Item[], random: () => number): Item {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new Error("the list is empty");
   return item;
 }
 
-/** As many as the scale says, at least one. */
+/** `count` times the scale, at least one. */
 export function scaled(count: number, { scale }: AttackContext): number {
   return Math.max(1, Math.round(count * scale));
 }
@@ -48,7 +48,7 @@ export async function inLoops(
           await turn(loop);
         } catch {
           context.count("failed");
-          // Whoever is refused comes back, but not in a loop without a pause.
+          // A refused attacker comes back after a pause, so that its own loop is not what it measures.
           await sleep(20);
         }
       }

@@ -3,9 +3,9 @@ import { seededRandom } from "../seeded-random.ts";
 import type { Attack, AttackTask } from "./attack.ts";
 import { attacks } from "./attacks.ts";
 
-/** A thread of its own that attacks until its time is over, and says that it has ended. */
+/** The attacker's thread: it attacks until its time is over and then reports that it has ended. */
 const task: AttackTask = workerData;
-/** Counted from the first look at it: what an attack prepares beforehand costs nobody anything. */
+/** The time counts from the first call: what an attack prepares before it hurts nobody. */
 let endsAtMs: number | undefined;
 const leftMs = () => {
   endsAtMs ??= performance.now() + task.durationMs;

@@ -19,8 +19,8 @@ const startsWithinMs = 60_000;
 const outputCharsMax = 4_000;
 
 /**
- * A gateway of the checkout in `tree` as a process of its own, with the configuration that is shipped there: what is
- * attacked is what operators get. Killed when the test ends.
+ * Starts the gateway of the checkout in `tree` as a process, with the configuration shipped there: attacks meet what
+ * operators run. Killed when the test ends.
  */
 export async function startGatewayChild(
   t: Teardown,
@@ -63,7 +63,7 @@ export async function startGatewayChild(
   let end: string | undefined;
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      // The line with the ports is among the first; what matters later is at the end.
+      // The line with the ports is among the first lines; the cause of an end is among the last.
       output = output.length > outputCharsMax ? output.slice(-outputCharsMax) + text : output + text;
     });
   }
@@ -99,7 +99,7 @@ export async function startGatewayChild(
 function shippedConfig({ tree, processes }: { tree: string; processes: number }): string {
   const shipped = readFileSync(join(tree, "config/gateway.yaml"), "utf8");
   const changed = shipped
-    // A busy machine is no fault of Redis.
+    // On a busy machine a slow command does not mean that Redis is down.
     .replace(/^redisCommandTimeoutMs: .*$/m, "redisCommandTimeoutMs: 5000")
     .replace(/^ {2}processes: \d+$/m, `  processes: ${processes}`)
     .replace(/^methodsFile: .*$/m, `methodsFile: ${join(tree, "config/methods.yaml")}`);

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
 
-/** To whom a call is slow, and of whom there are many logs. Attackers name them, honest clients do not. */
+/** A contract whose calls are slow, and one with many logs. Attackers name them, honest clients do not. */
 export const slowAddress = `0x${"51".repeat(20)}`;
 export const bigAddress = `0x${"b1".repeat(20)}`;
 export const wideAddress = `0x${"3d".repeat(20)}`;
-/** A trace whose data holds these bytes ends its validator, however little gas it has: what nobody knew of. */
+/** A trace whose data holds these bytes ends its validator with any amount of gas: a flaw that no bound knows of. */
 export const deadlyData = "5b600056deadbeef";
 
-/** As real Besu needs for a call of 50 million gas. */
+/** Real Besu needs as long for a call of 50 million gas. */
 export const slowCallMs = 110;
 const wideLogsMs = 300;
-/** What real Besu survives of a trace at -Xmx512m. */
+/** Real Besu survives a trace with so much gas at -Xmx512m. */
 const traceGasMax = 5_000_000;
-/** The five stand-ins share one thread: of 4 MiB each they would be what is slow. */
+/** The five stand-ins share one thread, which answers of 4 MiB each would overload. */
 const bigLogsBytes = 1024 * 1024;
 const sendBytesParsed = 64 * 1024;
 
-/** Gives the stand-ins the weak spots of real validators that attackers aim at. */
+/** Gives the stand-ins the weaknesses of real validators that attackers aim at. */
 export function makeVulnerable(cluster: Validators): { lost: () => number; forget: () => void } {
   const dead = new Set<number>();
   const bigLogs = manyLogs(bigLogsBytes);
@@ -39,7 +39,7 @@ export function makeVulnerable(cluster: Validators): { lost: () => number; forge
       if (address === bigAddress) return { result: bigLogs };
       return address === wideAddress ? sleep(wideLogsMs).then(() => ({ result: "[]" })) : undefined;
     });
-    // Besu refuses such a transaction in no time; the stand-in's own library would take a second for it.
+    // Besu refuses such a transaction at once; the stand-in's library would need a second for it.
     validator.answer("eth_sendRawTransaction", ([raw]) =>
       typeof raw === "string" && raw.length > sendBytesParsed * 2
         ? { error: { code: -32000, message: "Intrinsic gas exceeds gas limit" } }
@@ -52,7 +52,7 @@ export function makeVulnerable(cluster: Validators): { lost: () => number; forge
 function isDeadly(text: string): boolean {
   if (text.includes(deadlyData)) return true;
   const gas = [...text.matchAll(/"gas":"(0x[0-9a-f]+)"/g)].map(([, value]) => Number(value));
-  // Without a bound of its own a call has the node's, which is ten times what it survives.
+  // A call that names no gas gets the node's limit, ten times what the node survives.
   return gas.length === 0 || gas.some((one) => one > traceGasMax);
 }
 

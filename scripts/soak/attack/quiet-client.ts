@@ -8,15 +8,15 @@ import { Pool } from "undici";
  */
 export type QuietTask = { urls: readonly string[]; key: string; transactionHash: string; pauseMs: number };
 
-/** What is measured apart: reads of state, and calls that run the EVM. */
+/** Reads of state and calls that run the EVM are measured separately. */
 export type QuietKind = "read" | "call";
 
 export type QuietSample = {
   kind: QuietKind;
-  /** Unix milliseconds of the question. */
+  /** When the call was made, in Unix milliseconds. */
   askedAtMs: number;
   tookMs: number;
-  /** In words, where it was no right answer. */
+  /** What was wrong with the answer, in words. */
   failure?: string;
 };
 
@@ -34,7 +34,7 @@ async function keepAsking(kind: QuietKind, task: QuietTask): Promise<never> {
 }
 
 function question(kind: QuietKind, turn: number, { transactionHash }: QuietTask): Question {
-  // An address that nobody asked about, so that no cache answers.
+  // A new address each time, so that no cache answers.
   const address = `0x${(0x51e7 * 2 ** 32 + turn).toString(16).padStart(40, "0")}`;
   if (kind === "call")
     return {

@@ -25,30 +25,30 @@ export type AttackFindings = {
   quiet: Record<QuietKind, Latency>;
   alone: Record<QuietKind, Latency>;
   failures: string[];
-  /** The most that one gateway took. */
+  /** The most memory that one gateway used. */
   residentBytesMax: number;
   validatorsLost: number;
-  /** How late the thread of the stand-in validators was, at its 99th percentile: what no gateway can make up for. */
+  /** The 99th percentile of the delay in the stand-ins' own thread, which no gateway can make up for. */
   validatorsLateMs: number;
-  /** What the attacker saw, by outcome. */
+  /** How often the attacker saw each outcome. */
   outcomes: Readonly<Record<string, number>>;
-  /** What must not happen, in words; empty where all held. */
+  /** What went wrong, in words; empty where every bound held. */
   broken: string[];
 };
 
 export type AttackOptions = {
   seed: number;
-  /** Of each attack. */
+  /** How long each attack lasts. */
   durationMs: number;
-  /** How long the quiet key is measured alone before each attack, and given to recover after it. */
+  /** How long the quiet key is measured alone before each attack, and how long it may recover after it. */
   restMs?: number;
-  /** 1: as many connections and calls as were found to hurt. */
+  /** 1 means as many connections and calls as have been found to hurt. */
   scale?: number;
-  /** Names of attacks; all of them unless told otherwise, in an order that the seed draws. */
+  /** Names of attacks; all by default. The seed draws their order. */
   names?: readonly string[];
   /** The checkout whose gateways are attacked. */
   tree?: string;
-  /** What a busy machine may add to a quiet call, since attackers, validators and gateways share it. */
+  /** How much a busy machine may add to a quiet call: attackers, validators and gateways share it. */
   slackMs?: number;
   residentBytesMax?: number;
   onFindings?: (findings: AttackFindings) => void;
@@ -56,12 +56,12 @@ export type AttackOptions = {
 
 const gatewaysCount = 3;
 const blockTimeMs = 500;
-/** So that a range of blocks can be wide. */
+/** Enough blocks for a wide range of them. */
 const blocksBefore = 300;
 const quietPauseMs = 10;
 const unlimited = 1_000_000_000;
 const attackerAddresses = 64;
-/** One of five may be lost to a call that nobody knew of: the rest is a quorum. */
+/** A call with an unknown flaw may end one validator of five: the other four are a quorum. */
 const validatorsLostMax = 1;
 const megabyte = 1024 * 1024;
 
@@ -98,7 +98,7 @@ export async function runAttacks(
   const [quietKey, attackerKey] = await createKeys(t, redis.url);
   const urls = gateways.map(({ url }) => url);
   const quiet = watchQuietClient(t, { urls, key: quietKey, transactionHash, pauseMs: quietPauseMs });
-  // Connections are opened, code is compiled: not what is measured.
+  // Connections open and V8 compiles before anything is measured.
   await sleep(1500);
 
   const all: AttackFindings[] = [];
@@ -123,7 +123,7 @@ export async function runAttacks(
     const latencies = await quiet.latencies();
     late.disable();
     for (const validator of cluster.validators) await validator.comeBack();
-    // What fails behind an attack is its doing as well.
+    // A call that fails right after an attack counts as hurt by it.
     await sleep(restMs / 2);
     const { residentBytes, problems } = await watch.stop();
     const found = judge({
@@ -214,7 +214,7 @@ async function mineTransaction(cluster: Validators): Promise<string> {
   return "result" in answer ? String(answer.result) : "";
 }
 
-/** Addresses to come from, where the system has more than one of them on its loopback (Linux). */
+/** Source addresses; Linux alone has several on its loopback. */
 function loopbackAddresses(): (string | undefined)[] {
   if (process.platform !== "linux") return [undefined];
   return Array.from({ length: attackerAddresses }, (_, index) => `127.0.1.${index + 1}`);

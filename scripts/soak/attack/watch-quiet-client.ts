@@ -5,7 +5,7 @@ import type { QuietKind, QuietSample, QuietTask } from "./quiet-client.ts";
 
 export type Latency = { count: number; p50Ms: number; p99Ms: number };
 
-/** The quiet client's calls, told apart by when they were asked. */
+/** Collects the quiet client's calls by the time at which they were made. */
 export function watchQuietClient(t: Teardown, task: QuietTask) {
   let samples: QuietSample[] = [];
   const worker = new Worker(new URL("./quiet-client.ts", import.meta.url), { workerData: task });
@@ -23,7 +23,7 @@ export function watchQuietClient(t: Teardown, task: QuietTask) {
     clear(): void {
       samples = [];
     },
-    /** Of the calls since the last `clear`, those still under way included: they are waited for. */
+    /** The calls since the last `clear`. Calls in flight are waited for. */
     async latencies(): Promise<Record<QuietKind, Latency>> {
       const untilMs = Date.now();
       const isAnswered = (kind: QuietKind) =>

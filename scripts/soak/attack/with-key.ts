@@ -8,7 +8,7 @@ import { bigAddress, deadlyData, slowAddress, wideAddress } from "./hostile-chai
 
 type Rpc = { method: string; params: readonly unknown[] };
 
-/** Asks each gateway by turns over connections that are kept. */
+/** Asks the gateways in turn over kept-alive connections. */
 function createClient({ gateways, key, count }: AttackContext, { connections }: { connections: number }) {
   const each = Math.max(1, Math.ceil(connections / gateways.length));
   const pools = gateways.map(({ url }) => new Pool(url, { connections: each }));
@@ -42,7 +42,7 @@ function randomHex(bytes: number, { random }: AttackContext): string {
   ).join("");
 }
 
-/** Traces that end a validator: by their gas, without a bound, and by something that nobody knew of. */
+/** Traces that end a validator: with much gas, with no gas limit, and with a flaw that no bound knows of. */
 const poisonTraces: Attack = async (context) => {
   const client = createClient(context, { connections: 12 });
   await inLoops(4, context, async (loop) => {
@@ -71,7 +71,7 @@ const poisonTraces: Attack = async (context) => {
   await client.stop();
 };
 
-/** The longest transactions that a body holds. */
+/** Transactions as long as a body allows. */
 const longSends: Attack = async (context) => {
   const client = createClient(context, { connections: 20 });
   const wallet = new Wallet(`0x${"77".repeat(32)}`);
@@ -99,7 +99,7 @@ const manyTopics = (context: AttackContext) =>
 /** Log subscriptions and filters of a thousand topics each. */
 const manyTopicsAtOnce: Attack = async (context) => {
   const client = createClient(context, { connections: 6 });
-  // Made once: what it costs to make them is not the gateway's.
+  // They are made once, so that making them costs the attacker's thread nothing later.
   const topics = Array.from({ length: 20 }, () => manyTopics(context));
   const sockets = await openSockets(scaled(12, context), context);
   await inLoops(sockets.length + 3, context, async (loop) => {
@@ -134,7 +134,7 @@ const bigLogs: Rpc = {
   method: "eth_getLogs",
   params: [{ address: bigAddress, fromBlock: "latest", toBlock: "latest" }],
 };
-/** The same, but not the same text, so that nobody shares an answer. */
+/** Large logs under a random topic, so that no two calls are coalesced. */
 const ownBigLogs = (context: AttackContext): Rpc => ({
   method: "eth_getLogs",
   params: [
@@ -142,7 +142,7 @@ const ownBigLogs = (context: AttackContext): Rpc => ({
   ],
 });
 
-/** Batches of a hundred questions whose answers have 1 MiB each, by clients that do not read. */
+/** Batches of a hundred calls with answers of 1 MiB each, from clients that do not read. */
 const bigBatchesUnread: Attack = async (context) => {
   await inLoops(scaled(6, context), context, async () => {
     const { host, port } = drawn(context.gateways, context.random);
@@ -169,7 +169,7 @@ const bigBatchesUnread: Attack = async (context) => {
   });
 };
 
-/** The same by messages of WebSockets that are not read. */
+/** The same over WebSockets that are not read. */
 const bigFramesUnread: Attack = async (context) => {
   const sockets = await openSockets(scaled(10, context), context);
   for (const socket of sockets) socket.pause();
@@ -187,7 +187,7 @@ const bigFramesUnread: Attack = async (context) => {
   for (const socket of sockets) socket.terminate();
 };
 
-/** As many calls at once as a key may have, each of which takes a validator 110 ms. */
+/** As many concurrent calls as a key may have, each of which costs a validator 110 ms. */
 const heavyCalls: Attack = async (context) => {
   const client = createClient(context, { connections: 500 });
   await inLoops(scaled(500, context), context, (loop) =>
@@ -199,7 +199,7 @@ const heavyCalls: Attack = async (context) => {
   await client.stop();
 };
 
-/** Logs of a thousand blocks, which take a validator 300 ms. */
+/** Logs of a thousand blocks, which cost a validator 300 ms. */
 const wideLogs: Attack = async (context) => {
   const client = createClient(context, { connections: 200 });
   await inLoops(scaled(200, context), context, (loop) =>
@@ -218,7 +218,7 @@ const wideLogs: Attack = async (context) => {
   await client.stop();
 };
 
-/** Receipts of transactions that nobody knows, alone and in batches. */
+/** Receipts of unknown transactions, alone and in batches. */
 const unknownReceipts: Attack = async (context) => {
   const client = createClient(context, { connections: 60 });
   const receipt = (): Rpc => ({

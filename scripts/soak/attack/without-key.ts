@@ -10,7 +10,7 @@ function head(lines: readonly string[]): string {
   return `${["POST / HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", ...lines].join("\r\n")}\r\n\r\n`;
 }
 
-/** Heads whose bodies never come, from many addresses: without a key, with a wrong one, with a mistyped one. */
+/** Requests whose bodies never come, from many addresses: without a key, with an unknown one, with a mistyped one. */
 const halfSentRequests: Attack = (context) =>
   holdConnections(scaled(10_100, context), context, (socket) => {
     const keys = ["", `X-API-Key: ${createApiKey({ profile: "development" })}`, "X-API-Key: tg_dev_mistyped"];
@@ -18,7 +18,7 @@ const halfSentRequests: Attack = (context) =>
     socket.write(head(lines));
   });
 
-/** Bodies of 1 MiB of which the last byte never comes. */
+/** Bodies of 1 MiB whose last byte never comes. */
 const unfinishedBodies: Attack = (context) => {
   const body = Buffer.alloc(bodyBytes - 1, "[");
   return holdConnections(scaled(1500, context), context, (socket) => {
@@ -27,7 +27,7 @@ const unfinishedBodies: Attack = (context) => {
   });
 };
 
-/** Half a head, and a byte more of it now and then. */
+/** Half a request head, then one more byte now and then (slowloris). */
 const slowHeads: Attack = (context) =>
   holdConnections(scaled(2000, context), context, (socket) => {
     socket.write("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-");
@@ -35,7 +35,7 @@ const slowHeads: Attack = (context) =>
     socket.once("close", () => clearInterval(timer));
   });
 
-/** Keys that nobody has, with the right checksum: each has to be looked up. */
+/** Unknown keys with a right checksum: the gateway has to look each of them up. */
 const unknownKeys: Attack = async (context) => {
   const [localAddress] = context.addresses;
   const from = localAddress === undefined ? {} : { localAddress };
@@ -94,7 +94,7 @@ const brokenRequests: Attack = async (context) => {
   });
 };
 
-/** Sockets that are opened and closed as fast as they can be. */
+/** Sockets that open and close as fast as they can. */
 const connectAndLeave: Attack = async (context) => {
   await inLoops(scaled(50, context), context, async () => {
     const { host, port } = drawn(context.gateways, context.random);
@@ -109,7 +109,7 @@ const connectAndLeave: Attack = async (context) => {
   });
 };
 
-/** Upgrades with a key that nobody has, in both places that a key may come in. */
+/** Upgrades with an unknown key, in the header and in the URL. */
 const unknownUpgrades: Attack = async (context) => {
   await inLoops(scaled(50, context), context, async () => {
     const { host, port } = drawn(context.gateways, context.random);

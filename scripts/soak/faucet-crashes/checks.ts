@@ -4,7 +4,7 @@ import type { ChainPayment } from "./read-payments.ts";
 
 /* What must hold after a run of crashes, in words of what does not. */
 
-/** What the chain says: each address was paid once, the right amount, in the name of the claim that was answered. */
+/** Checks on the chain that each address was paid once, the right amount, under the id of its accepted claim. */
 export function checkPayments({
   addresses,
   claims,
@@ -30,7 +30,7 @@ export function checkPayments({
   return broken;
 }
 
-/** Each claim counts once in each of its limits, and nothing else does. */
+/** Checks that each claim counts once in each of its limits, and that nothing else counts. */
 export async function checkLimits({
   redisUrl,
   addresses,

@@ -47,7 +47,7 @@ export function createClaimer({
   return {
     accepted: (): ReadonlyMap<string, string> => accepted,
 
-    /** Begins the claim of the address at this place. */
+    /** Begins the claim of the address with this index. */
     begin(index: number): void {
       const address = addresses[index];
       if (address !== undefined) underWay.push(untilAccepted(address, index));
@@ -58,12 +58,12 @@ export function createClaimer({
       if (id !== undefined) await isConfirmed(urlOf(index), id);
     },
 
-    /** Resolves when all that were begun are accepted. */
+    /** Resolves when every claim that was begun is accepted. */
     async allAccepted(): Promise<void> {
       await Promise.all(underWay);
     },
 
-    /** Follows what was accepted until all is confirmed; answers how many are. */
+    /** Follows the accepted claims until all are confirmed. @returns how many are. */
     async allConfirmed(): Promise<number> {
       const open = new Set(accepted.values());
       madeProgress();
@@ -74,7 +74,7 @@ export function createClaimer({
           madeProgress();
           continue;
         }
-        // Behind the others.
+        // It waits its turn behind the others.
         open.add(id);
         await sleep(followMs);
       }

@@ -9,7 +9,7 @@ export type CrashChain = {
   anvil: OwnAnvil;
   /** No blocks are made until `recover`. */
   stall(): void;
-  /** Blocks are made again, after the pool was lost: as in a network that is recovered. */
+  /** Blocks are made again, and the pool is lost, as after the recovery of a network. */
   recover(): Promise<void>;
 };
 

@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 export type CrashReplica = {
   /** Where it serves at the moment; `undefined` while it is down. */
   url(): string | undefined;
-  /** kill -9, whatever it is doing; it is started again. */
+  /** Kills it with SIGKILL at any moment; it starts again. */
   kill(): void;
   stop(): Promise<void>;
 };
 
 const main = fileURLToPath(new URL("crash-main.ts", import.meta.url));
 
-/** One faucet process that is started again whenever it ends; `nextPoint` says where it ends itself next time. */
+/** One faucet process that restarts whenever it ends; `nextPoint` says at which point it ends itself next. */
 export function runCrashReplica({
   configFile,
   cacheFolder,
@@ -20,11 +20,11 @@ export function runCrashReplica({
   onPoint,
 }: {
   configFile: string;
-  /** Where Node keeps what it compiled, so that starts are quick. */
+  /** Node's compile cache, so that starts are quick. */
   cacheFolder: string;
   /** `point:n`, or empty for none. */
   nextPoint: () => string;
-  /** It has ended itself at this point. */
+  /** Called when it has ended itself at this point. */
   onPoint: (point: string) => void;
 }): CrashReplica {
   let child: ChildProcess | undefined;

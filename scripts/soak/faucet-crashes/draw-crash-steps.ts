@@ -1,31 +1,31 @@
 import { seededRandom } from "../seeded-random.ts";
 
-/** What happens next in a run of crashes. All of them follow from the seed, whatever the machine does meanwhile. */
+/** One step of a run. The seed alone decides all steps, however fast the machine is. */
 export type CrashStep =
-  /** The claim at this place is made for the first time. */
+  /** The claim with this index is made for the first time. */
   | { act: "claim"; index: number }
-  /** Somebody asks what became of a claim. */
+  /** A client asks for the state of a claim. */
   | { act: "follow"; index: number }
   | { act: "kill replica"; index: number }
   | { act: "kill Redis" }
-  /** No connection to the chain comes through. */
+  /** Connections to the chain fail. */
   | { act: "cut" }
-  /** Calls reach the chain, and their answers are lost. */
+  /** Calls reach the chain, but their answers are lost. */
   | { act: "mute" }
-  /** No blocks are made; at its end the pool is lost, as in a network that is recovered. */
+  /** The chain makes no blocks; then it loses its pool, as after the recovery of a network. */
   | { act: "stall" }
-  /** What was cut, muted or stalled goes on. */
+  /** Ends a cut, a mute or a stall. */
   | { act: "heal" };
 
-/** A step takes so long at least. */
+/** The shortest time of a step. */
 export const stepMs = 20;
-/** So many steps are three times the faucets' patience: as outages of minutes are in earnest. */
+/** An outage of so many steps lasts three times the faucets' patience, as an outage of minutes does in production. */
 const longSteps = { min: 45, max: 70 };
 const shortSteps = { min: 3, max: 15 };
 const gapSteps = { min: 1, max: 15 };
 const faultsCount = { min: 2, max: 5 };
 
-/** Draws the order of a run: claims one after the other, what befalls meanwhile, and questions until that is over. */
+/** Draws the steps of a run: claims in order, faults between them, then questions until all faults are over. */
 export function drawCrashSteps({ seed, claims }: { seed: number; claims: number }): CrashStep[] {
   const random = seededRandom(seed);
   const between = ({ min, max }: { min: number; max: number }) => min + Math.floor(random() * (max - min));

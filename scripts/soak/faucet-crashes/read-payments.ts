@@ -20,7 +20,7 @@ const blockSchema = z.object({
   ),
 });
 
-/** What the wallet has sent, by the chain's own blocks; addresses in lower case. */
+/** What the wallet has sent, read from the chain's blocks; addresses are in lower case. */
 export async function readPayments({
   anvil,
   wallet,

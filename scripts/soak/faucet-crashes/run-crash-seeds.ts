@@ -4,7 +4,7 @@ import { type CrashFindings, runFaucetCrashes } from "./run-faucet-crashes.ts";
 
 const claimsOfARun = 50;
 
-/** Runs these seeds, some of them at a time: each has processes and a chain of its own. */
+/** Runs these seeds, a few at the same time: each has its own processes and its own chain. */
 export async function runCrashSeeds({
   seeds,
   atOnce,

@@ -24,7 +24,7 @@ export type CrashFindings = {
   faults: string[];
   /** The named points at which a faucet ended itself. */
   points: Set<string>;
-  /** What must never happen, in words; empty where all held. */
+  /** What went wrong, in words; empty where everything held. */
   broken: string[];
 };
 
@@ -34,7 +34,7 @@ export const crashPoints: readonly CrashPoint[] = [
   ...(["after mark", "before end", "after end", "before first nonce"] as const),
 ];
 
-/** Where nothing goes on for so long, what is left is lost. */
+/** A claim that makes no progress for so long is lost. */
 const progressWithinMs = 120_000;
 const laterPointsMax = 1;
 const amountWei = 10n ** 19n;
@@ -90,12 +90,12 @@ export async function runFaucetCrashes(
   return findings;
 }
 
-/** Where each replica ends itself: one of the two at the seed's own point, and later at one that is drawn. */
+/** Chooses where each replica ends itself: first one of the two at the seed's own point, later at drawn points. */
 function createCrashPoints({ seed, findings }: { seed: number; findings: CrashFindings }) {
   const ownPoint = crashPoints[seed % crashPoints.length] ?? "before claim";
   let pointsLeft = laterPointsMax;
   return {
-    /** From now on nobody ends itself. */
+    /** From now on no replica ends itself. */
     stop(): void {
       pointsLeft = 0;
     },
@@ -103,7 +103,7 @@ function createCrashPoints({ seed, findings }: { seed: number; findings: CrashFi
       const random = seededRandom(seed * 1000 + index);
       return {
         nextPoint(): string {
-          // One of the two pays, so both are to end at the seed's own point, until one has.
+          // Only one of the two pays, so both get the seed's own point until one of them has reached it.
           if (!findings.points.has(ownPoint)) return `${ownPoint}:1`;
           const [isDrawn, point, passed] = [random() < 0.5, random(), random()];
           if (pointsLeft === 0 || !isDrawn) return "";
@@ -119,7 +119,7 @@ function createCrashPoints({ seed, findings }: { seed: number; findings: CrashFi
   };
 }
 
-/** What the faucets ask: the proxy that is cut, or a gateway before it. */
+/** Where the faucets send their calls: the proxy that is cut, or a gateway before it. */
 async function startUpstream(
   t: Teardown,
   { proxy, hasGateway }: { proxy: CutProxy; hasGateway: boolean },
@@ -163,7 +163,7 @@ async function writeFiles(
       upstream: upstream.url,
       upstreamApiKey: upstream.apiKey,
       upstreamTimeoutMs: 1000,
-      // A hundredth: an outage of one second is one of minutes.
+      // A hundredth of the shipped times: an outage of one second stands for minutes.
       giveUpAfterMs: 300,
       allowlistFile: "allowlist.yaml",
       wallet: { developmentKey: wallet.privateKey },

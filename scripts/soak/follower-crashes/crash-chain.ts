@@ -14,7 +14,7 @@ const transactionsMax = 3;
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, "0")}`;
 const tokens = Array.from({ length: 4 }, (_, index) => addressOf(0x7000 + index));
 
-/** A dev chain with old blocks, to which others are added while `keepMining` runs: payments and transfers of tokens. */
+/** A dev chain with old blocks. `keepMining` adds others with payments and token transfers. */
 export async function startCrashChain(t: Teardown) {
   const anvil = await startOwnAnvil(t);
   await anvil.rpc("evm_setAutomine", [false]);
@@ -39,7 +39,7 @@ export async function startCrashChain(t: Teardown) {
     height: async () => Number(await anvil.rpc("eth_blockNumber")),
     rpc: anvil.rpc,
 
-    /** Mines on the old blocks until it is stopped. `takeBack` returns to them, and it goes on with others than before. */
+    /** Mines on the old blocks until it is stopped. `takeBack` returns to the old blocks and mines different ones. */
     async keepMining(seed: number) {
       const random = seededRandom(seed);
       await takeBack();

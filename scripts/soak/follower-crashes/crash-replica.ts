@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import type { Fault } from "./draw-faults.ts";
 
 const main = fileURLToPath(new URL("crash-main.ts", import.meta.url));
-/** Where Node keeps what it compiled, so that starts are quick. */
+/** Node's compile cache, so that starts are quick. */
 const cacheFolder = join(tmpdir(), "tollgate-compile-cache");
 
-/** One follower process that is started again whenever it has killed itself. */
+/** One follower process that restarts whenever it has killed itself. */
 export function runCrashReplica({
   postgresUrl,
   chainUrl,
@@ -22,7 +22,7 @@ export function runCrashReplica({
   chainUrl: string;
   lock: bigint;
   nextFault: () => Fault | undefined;
-  /** It has come to the fault's point: it has killed itself, or waits until this resolves. */
+  /** Called at the fault's point: the process has killed itself, or waits until this resolves. */
   strike: (fault: Fault) => Promise<void>;
 }): { stop(): Promise<void> } {
   let child: ChildProcess | undefined;
@@ -67,7 +67,7 @@ export function runCrashReplica({
   }
 
   const ended = run();
-  // Told by `stop`.
+  // `stop` reports the failure.
   ended.catch(() => {});
   return {
     async stop() {

@@ -13,10 +13,10 @@ export const crashPoints: readonly FollowPoint[] = [
 const points = crashPoints.filter((point) => point !== "emptied");
 const kinds = ["kill", "kill", "postgres", "cut"] as const;
 const nthMax = 12;
-/** When the old blocks are indexed, five a range, and some that are taken back. */
+/** By the 45th range, of five blocks each, the old blocks are indexed, and some that can be taken back. */
 const revertNthMin = 45;
 
-/** Which faults befall a run, in order: the same for the same seed. Any six seeds in a row name every point. */
+/** Draws a run's faults in order. The same seed gives the same faults; any six seeds in a row cover every point. */
 export function drawFaults(seed: number): Fault[] {
   const random = seededRandom(seed);
   const pick = <Value>(values: readonly Value[], otherwise: Value) =>

@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 
 export type OwnFollower = Awaited<ReturnType<typeof startOwnFollower>>;
 
-/** A follower in this process of the chain at `url`, whose polls are quick. It ends with its owner. */
+/** A follower of the chain at `url`, in this process and with quick polls. It stops with its owner. */
 export async function startOwnFollower(
   t: Teardown,
   {

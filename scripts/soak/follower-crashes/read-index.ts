@@ -15,7 +15,7 @@ const tables = {
 
 export type IndexTables = Record<keyof typeof tables, Row[]>;
 
-/** Every row of the index, as JSON has it; bytes as `\x` and hex digits. The epoch is left out: it counts what was before. */
+/** Every row of the index as JSON; bytes are `\x` and hex digits. The epoch is left out: it counts earlier chains. */
 export async function readIndex(url: string): Promise<IndexTables> {
   const connection = await connectPostgres({ url, name: "test", logger: pino({ level: "silent" }) });
   const rowsOf = async (table: keyof typeof tables) => {
@@ -40,7 +40,7 @@ export async function readIndex(url: string): Promise<IndexTables> {
   }
 }
 
-/** What differs between two indexes, a line a table; empty where they are equal. */
+/** The differences between two indexes, one line for each table; empty where they are equal. */
 export function differences(one: IndexTables, other: IndexTables): string[] {
   return Object.keys(tables).flatMap((name) => {
     const [ours, theirs] = [one, other].map((index) =>

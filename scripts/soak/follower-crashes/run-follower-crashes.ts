@@ -14,16 +14,16 @@ import { until } from "./until.ts";
 export type FollowerCrashFindings = {
   seed: number;
   blocks: number;
-  /** What was done, in order. */
+  /** The faults that happened, in order. */
   faults: Fault[];
-  /** What differs from a fresh backfill; empty where nothing does. */
+  /** The differences from a fresh backfill; empty where there are none. */
   broken: string[];
 };
 
-/** Machines that run tests can be slow; what takes longer is lost. */
+/** Generous, since test machines can be slow; a wait that is longer has failed. */
 const settleWithinMs = 120_000;
 const cutMs = 100;
-/** So many blocks without a fault, and those that are left will not come. */
+/** After so many blocks without a fault no other fault will come. */
 const quietBlocks = 80;
 
 /**
@@ -62,7 +62,7 @@ export async function runFollowerCrashes(
 
   async function haveFaultsCome(): Promise<boolean> {
     const height = await chain.height();
-    // A follower that stands by keeps one that never comes.
+    // A follower on standby may hold a fault whose point it never reaches.
     const isOver = findings.faults.length >= drawn - 1 || height - struckAt > quietBlocks;
     return isOver && isIndexed(postgresUrl, height);
   }
@@ -103,7 +103,7 @@ export async function runFollowerCrashes(
   return findings;
 }
 
-/** Also where PostgreSQL is away at the moment: then it is not. */
+/** False also while PostgreSQL is away. */
 async function isIndexed(postgresUrl: string, height: number): Promise<boolean> {
   try {
     const { follower } = await readIndex(postgresUrl);

@@ -4,7 +4,7 @@ import type { Teardown } from "../../processes/teardown.ts";
 import { startCrashChain } from "./crash-chain.ts";
 import { type FollowerCrashFindings, runFollowerCrashes } from "./run-follower-crashes.ts";
 
-/** Runs so many seeds, one after the other: each kills the PostgreSQL that all have. */
+/** Runs seeds one after the other: all share the PostgreSQL that each of them kills. */
 export async function runFollowerSeeds(
   t: Teardown,
   {

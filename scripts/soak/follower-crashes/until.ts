@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits until it holds. @throws Error where that takes longer; `what` is a sentence that says what was waited for. */
+/** Waits until `holds` is true. `what` says what is waited for. @throws Error where the time runs out. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

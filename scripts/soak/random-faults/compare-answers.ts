@@ -7,7 +7,7 @@ import type { Actor } from "../steps/run-steps.ts";
 type Call = { method: string; params: unknown[] };
 type Answered = Call & { resultText: string; isHit: boolean };
 
-/** The sender of all transactions, and the one who gets 1 wei with each: so two answers of one block tell the same. */
+/** The only sender and the only receiver, who gets 1 wei each time: nonce and balance of one block must agree. */
 const { address: sender } = developmentWallet(2);
 const { address: receiver } = developmentWallet(1);
 
@@ -20,11 +20,11 @@ export function createComparison({
   sent,
 }: {
   broken: string[];
-  /** Hashes of transactions as they are sent. */
+  /** Hashes of the transactions sent so far. */
   sent: readonly string[];
 }) {
   const { qa: qaKey } = soakKeys();
-  /** Answers from the cache by their call, its block named by number. */
+  /** Cached answers by their call, in which the block stands as a number. */
   const hits = new Map<string, Set<string>>();
   let hitCount = 0;
   let startBalance: bigint | undefined;
@@ -80,7 +80,7 @@ export function createComparison({
   }
 
   function noteHit({ method, params, resultText, isHit }: Answered, number: bigint): void {
-    // The number itself is the gateway's own answer.
+    // The gateway answers eth_blockNumber itself.
     if (!isHit || method === "eth_blockNumber") return;
     hitCount += 1;
     const call = JSON.stringify({ method, params: params.map((param) => atNumber(param, number)) });
@@ -91,12 +91,12 @@ export function createComparison({
   return {
     keepComparing,
 
-    /** Compares each answer that came from the cache with the validators', and tells how many that were. */
+    /** Compares each cached answer with the validators'. @returns how many there were. */
     async compareHits({ urls }: Pick<Validators, "urls">): Promise<number> {
       const calls = [...hits.keys()];
       const truths = await Promise.all(urls.map((url) => askValidator(url, calls)));
       for (const [index, call] of calls.entries()) {
-        // A block's `extraData` holds the seals that its validator saw: each of the five may be right.
+        // `extraData` holds the seals that this validator saw, so the five may differ and all be right.
         const possible = new Set(truths.map((answers) => answers[index]));
         for (const text of hits.get(call) ?? []) {
           if (!possible.has(text))
@@ -123,7 +123,7 @@ function callsOf(hash: string | undefined, number: bigint): Call[] {
   ];
 }
 
-/** The parameter with its block's number, as it was answered. */
+/** The parameter with the number of the block that answered. */
 function atNumber(param: unknown, number: bigint): unknown {
   const latest = `0x${number.toString(16)}`;
   if (isObject(param) && param["fromBlock"] !== undefined) return { ...param, toBlock: latest };
@@ -135,7 +135,7 @@ async function askAll(gateway: SoakedGateway, calls: Call[], key: string): Promi
   const { headers, text } = await gateway.post(body, { key });
   const sources = headers.get("x-tollgate-cache")?.split(", ") ?? [];
   const results = readResults(text);
-  // Errors are what the readers beside these look for.
+  // The readers beside these check errors.
   if (results.length !== calls.length || results.includes(undefined)) return undefined;
   return calls.map((call, index) => ({
     ...call,
@@ -156,7 +156,7 @@ async function askValidator(url: string, calls: readonly string[]): Promise<(str
   return answers;
 }
 
-/** The results as their texts, in order; undefined for an error. */
+/** The text of each result, in order; undefined for an error. */
 function readResults(text: string): (string | undefined)[] {
   const answers: unknown = JSON.parse(text);
   if (!Array.isArray(answers)) return [];

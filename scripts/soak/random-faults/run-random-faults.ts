@@ -15,10 +15,10 @@ export type RandomFaultFindings = {
   seed: number;
   reads: number;
   sends: number;
-  /** Answers from the cache, each compared with what a validator says of the same block. */
+  /** How many cached answers were compared with a validator's answer at the same block. */
   hits: number;
   faults: string[];
-  /** What must never happen, in words; empty where all held. */
+  /** What went wrong, in words; empty where everything held. */
   broken: string[];
 };
 
@@ -31,7 +31,7 @@ const validatorsCount = 5;
 const paceMs = 3;
 const minedWithinMs = 10_000;
 
-/** What happens in such a run, by its seed: about 800 turns for each `length`. */
+/** The steps of a run, drawn by its seed: about 800 turns for each `length`. */
 export function drawRandomFaults({ seed, length }: { seed: number; length: number }): Step[] {
   return drawSteps({
     seed,
@@ -140,7 +140,7 @@ async function* sendInARow({
 }: {
   gatewayOf: (index: number) => SoakedGateway;
   findings: RandomFaultFindings;
-  /** Where the hashes go of what is sent. */
+  /** Takes the hash of each transaction sent. */
   hashes: string[];
 }): Actor {
   const wallet = developmentWallet(2);

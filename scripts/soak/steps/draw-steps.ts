@@ -1,13 +1,13 @@
 import { seededRandom } from "../seeded-random.ts";
 import { type FaultName, faultNames } from "./faults.ts";
 
-/** What happens next in a run. All of them follow from the seed, whatever the machine does meanwhile. */
+/** One step of a run. The seed alone decides all steps, however fast the machine is. */
 export type Step =
   /** An actor begins its next call. */
   | { act: "turn"; actor: string }
   /** The chain makes a block. */
   | { act: "block" }
-  /** The second gateway stops, in order, and comes back. */
+  /** The second gateway stops gracefully and starts again. */
   | { act: "restart" }
   | { act: "strike"; fault: FaultName; validator: number }
   | { act: "heal"; validator: number };
@@ -18,15 +18,15 @@ export type StepsOptions = {
   turns: Readonly<Record<string, number>>;
   /** Turns between two blocks. */
   blockEvery: number;
-  /** Turns between two restarts of a gateway; none where it is not given. */
+  /** Turns between two restarts of a gateway; without it there are none. */
   restartEvery?: number;
   validators: number;
-  /** For how many turns a validator is struck, and how many pass until the next one is. */
+  /** For how many turns a fault lasts, and how many turns pass until the next fault. */
   strike: { min: number; max: number };
   pause: { min: number; max: number };
 };
 
-/** Draws the order of a run: actors by turns, with blocks, restarts, and one validator at a time that is struck. */
+/** Draws the steps of a run: actors take turns between blocks, restarts, and faults of one validator at a time. */
 export function drawSteps({
   seed,
   turns,

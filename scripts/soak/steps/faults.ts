@@ -2,7 +2,7 @@ import type { Validators } from "../../../test/fakes/validators/start-validators
 
 type Validator = Validators["validators"][number];
 
-/** What may befall a validator until it heals. */
+/** Faults of a validator, which last until it heals. */
 const faults = {
   die: (validator) => validator.die(),
   hang: (validator) => validator.hang(),

@@ -3,7 +3,7 @@ import type { Validators } from "../../../test/fakes/validators/start-validators
 import type { Step } from "./draw-steps.ts";
 import { strike } from "./faults.ts";
 
-/** One who acts by turns: what it does between two `yield`s is one turn. */
+/** An actor takes turns: one turn is what it does between two `yield`s. */
 export type Actor = AsyncGenerator<void, void, void>;
 
 /**
@@ -34,7 +34,7 @@ export async function runSteps({
     if (actor === undefined) throw new Error(`nobody is called ${name}`);
     await underWay.get(name);
     const turn = actor.next();
-    // Who waits for the turn hears of its failure; nobody may do so before it fails.
+    // Whoever awaits the turn sees its failure, but it may fail before anybody does.
     turn.catch(() => {});
     underWay.set(name, turn);
   }

@@ -1,6 +1,6 @@
 /** The head that was known before and after a subscription was acknowledged. */
 export type Began = { from: number; to: number };
-/** A block or a log: its block's number, and which it is. */
+/** A block or a log: the number of its block, and its identity. */
 export type Seen = { number: number; key: string };
 
 /**

@@ -3,10 +3,10 @@ import { developmentWallet, signed } from "../../../test/fakes/validators/rpc.ts
 import type { Validators } from "../../../test/fakes/validators/start-validators.ts";
 import type { Actor } from "../steps/run-steps.ts";
 
-/** A subscription request's criteria, as it is sent and as the chain is compared with it. */
+/** The criteria of a subscription: sent with the request, and compared with the chain later. */
 export type LogRequest = { filter: { address?: string; topics?: (string | string[])[] } };
 
-/** The chain as it was in the end, behind all gateways and validators. */
+/** The chain at the end of the run, read without gateways and validators. */
 export type SeenChain = {
   blocks: readonly { number: number; key: string }[];
   logs(request: LogRequest): { number: number; key: string }[];
@@ -20,7 +20,7 @@ const emitterCode = "0x655f355f5fa1005f526006601af3";
 const topicsCount = 4;
 const topic = (index: number) => `0x${index.toString(16).padStart(64, "0")}`;
 
-/** Two contracts whose logs differ by address and topic. Transactions go past the validators, whom faults befall. */
+/** Two contracts whose logs differ by address and topic. Transactions bypass the validators, which have faults. */
 export async function deployEmitters(cluster: Validators) {
   const wallet = developmentWallet(0);
   const addresses = [0, 1].map((nonce) => getCreateAddress({ from: wallet.address, nonce }).toLowerCase());
@@ -37,7 +37,7 @@ export async function deployEmitters(cluster: Validators) {
   cluster.resume();
 
   return {
-    /** Some want all logs, some those of one address, of one topic, of both, of one topic or another. */
+    /** All logs, or those of one address, one topic, both, or either of two topics. */
     request(index: number): LogRequest {
       const address = addresses[index % 2] ?? "";
       const one = topic(1 + (index % topicsCount));
@@ -87,7 +87,7 @@ function isWanted(log: unknown, { address, topics }: LogRequest["filter"]): bool
   );
 }
 
-/** Which log it is. */
+/** A log's identity. */
 export function logKey(log: unknown): string {
   return `${textOf(log, "blockHash")} ${textOf(log, "transactionHash")} ${textOf(log, "logIndex")}`;
 }

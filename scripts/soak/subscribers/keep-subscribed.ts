@@ -7,7 +7,7 @@ import { openSubscriberSocket, type SubscriberSocket } from "./subscriber-socket
 
 type Subscribed = { id: string; began: Began };
 
-/** What one connection was told: heads and logs from its acknowledgements to its end. */
+/** The heads and logs that one connection received, from its acknowledgements to its end. */
 export type Segment = {
   client: SubscriberSocket;
   request: LogRequest;
@@ -16,7 +16,7 @@ export type Segment = {
   isEnded: () => boolean;
 };
 
-/** Subscribes to heads and logs, and again whenever the connection ends. */
+/** Subscribes to heads and logs, and subscribes again whenever the connection ends. */
 export async function keepSubscribed({
   t,
   gateways,
@@ -56,7 +56,7 @@ async function subscribe(client: SubscriberSocket, params: readonly unknown[]): 
   return { id, began: { from, to: Number(await client.call("eth_blockNumber")) } };
 }
 
-/** How much one connection was told, and what is wrong with it, in words. */
+/** How many notifications one connection received, and what is wrong with them, in words. */
 export async function checkSegment({
   segment,
   chain,
@@ -64,7 +64,7 @@ export async function checkSegment({
 }: {
   segment: Segment;
   chain: SeenChain;
-  /** For so long what is missing may still come. */
+  /** How long a missing notification may still take. */
   untilMs: number;
 }): Promise<{ heads: number; logs: number; problem: string | undefined }> {
   const { client, request, heads, logs, isEnded } = segment;

@@ -4,7 +4,7 @@ import type { Actor } from "../steps/run-steps.ts";
 import { type Began, compareSeen, type Seen } from "./compare-seen.ts";
 import { logKey, numberOf } from "./emitters.ts";
 
-/** A filter, and what its polls gave from its making to the end. */
+/** A filter, and all that its polls returned. */
 export type Polled = { id: unknown; began: Began; results: unknown[]; failures: string[] };
 
 const caughtUpWithinMs = 5000;
@@ -25,7 +25,7 @@ export async function makeFilter({
   return { id, began: { from, to }, results: [], failures: [] };
 }
 
-/** Polls a filter through one gateway and the other: one question a turn. */
+/** Polls a filter through the two gateways in turn, once a turn. */
 export async function* keepPolling(polled: Polled, gateways: readonly SoakedGateway[]): Actor {
   for (let turn = 0; ; turn += 1) {
     const gateway = gateways[turn % gateways.length];
@@ -39,12 +39,12 @@ async function pollOnce({ id, results, failures }: Polled, gateway: SoakedGatewa
     const found = await result(gateway, "eth_getFilterChanges", [id]);
     if (Array.isArray(found)) results.push(...found);
   } catch (error) {
-    // A gateway that is being restarted takes no connection; what one answers must not be an error.
+    // A restarting gateway refuses connections; an answer must never be an error.
     if (error instanceof AnsweredWithError) failures.push(error.message);
   }
 }
 
-/** What must not be, in words: in the polls, or in what they gave. */
+/** What went wrong, in words: polls that failed, and logs that are missing or twice. */
 export async function checkPolled({
   polled,
   expected,

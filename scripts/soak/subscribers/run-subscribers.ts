@@ -18,7 +18,7 @@ export type SubscriberFindings = {
   heads: number;
   logs: number;
   polled: number;
-  /** What must never happen, in words; empty where all held. */
+  /** What went wrong, in words; empty where everything held. */
   broken: string[];
 };
 
@@ -29,7 +29,7 @@ const pollsOfOneLength = 60;
 const paceMs = 15;
 const notificationsWithinMs = 8000;
 
-/** What happens in such a run, by its seed: about 220 turns for each `length`. */
+/** The steps of a run, drawn by its seed: about 220 turns for each `length`. */
 export function drawSubscribers({ seed, length }: { seed: number; length: number }): Step[] {
   return drawSteps({
     seed,
@@ -89,7 +89,7 @@ export async function runSubscribers(
       "log filter": keepPolling(logs, gateways),
     },
     async restart() {
-      // The second one goes, in order, and comes back.
+      // The second gateway stops gracefully and starts again.
       await gateways[1]?.stop();
       gateways[1] = await start();
       findings.restarts += 1;

@@ -2,11 +2,11 @@ import WebSocket from "ws";
 import type { Teardown } from "../../processes/teardown.ts";
 import { soakKeys } from "../start-gateway.ts";
 
-/** What a gateway told of one subscription. */
+/** A notification of one subscription. */
 export type Notification = { subscription: string; result: unknown };
 
 export type SubscriberSocket = {
-  /** The result of a call; rejects where it was answered with an error, or the socket closes before. */
+  /** The result of a call. Rejects where the answer is an error, or the socket closes first. */
   call(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** Notifications so far, in order. */
   notifications: readonly Notification[];
@@ -16,7 +16,7 @@ export type SubscriberSocket = {
 type Answer = { id: number; result?: unknown; error?: { message: string } };
 type Message = Answer | { method: string; params: Notification };
 
-/** A client of one WebSocket, closed when its owner ends. Rejects where the upgrade is refused. */
+/** A client with one WebSocket, which closes when its owner ends. Rejects where the upgrade is refused. */
 export async function openSubscriberSocket(t: Teardown, url: string): Promise<SubscriberSocket> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), {
     headers: { "X-API-Key": soakKeys().core },
