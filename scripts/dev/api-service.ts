@@ -29,13 +29,13 @@ export function apiService({
   configFile: string;
   env: Readonly<Record<string, string | undefined>>;
   gatewayUrl: string;
-  /** Where the gateway speaks HTTPS: nobody else vouches for a certificate of one's own. */
+  /** The gateway's certificate, where it speaks HTTPS: a self-signed one is its own authority. */
   certFile: string | undefined;
-  /** The gateway's: it decides which keys it takes. */
+  /** The gateway's profile, which decides what keys it takes. */
   profile: Profile;
   /** Where the explorer sends people who want the network in their wallet. */
   walletPort: number;
-  /** A database of POSTGRES_URL may hold the index of the chain before. */
+  /** The database of POSTGRES_URL may still hold the index of an earlier chain. */
   isNewChain: boolean;
   nodeProgram: string;
 }): Service & { explorerUrl: string } {
@@ -98,7 +98,7 @@ async function makeKey({
   }
 }
 
-/** The API's own reading of its file, so that what is printed is what it will do. */
+/** Reads the file as the API does, so that the printed table is right. */
 function readUsableConfig({
   configFile,
   env,
@@ -106,7 +106,7 @@ function readUsableConfig({
   configFile: string;
   env: Readonly<Record<string, string | undefined>>;
 }): ApiConfig {
-  // No address is known before Redis, PostgreSQL and the gateway run: these stand for the real ones.
+  // The addresses of Redis, PostgreSQL and the gateway are known when they run; placeholders stand in until then.
   const standIns = {
     REDIS_URL: "redis://set-by-npm-start",
     POSTGRES_URL: "postgres://set-by-npm-start/tollgate",

@@ -19,7 +19,7 @@ import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 export function besuService({ config }: { config: NetworkConfig }): Service {
   return {
     name: "validators",
-    // Their ports are looked at by the code that starts them.
+    // The code that starts them checks their ports.
     ports: [],
     async start(context) {
       const { env, data, addresses, stopping, say, childLine, onStop } = context;
@@ -33,7 +33,7 @@ export function besuService({ config }: { config: NetworkConfig }): Service {
       const { manifest } = read;
       const nodes = await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env });
       const { guarded, stop } = guardNodes({ nodes, guard: context.guard });
-      // Those that are left of a start that was killed: one that kept running may be in a long round.
+      // Validators left over from a killed start end first: one that kept running may be in a long round.
       await Promise.all(nodes.list.map(({ name }) => nodes.stop(name)));
       onStop(stop);
       const progress = createPlainProgress({ write: (text) => childLine("besu", text.trimEnd()) });
@@ -63,7 +63,7 @@ export function besuService({ config }: { config: NetworkConfig }): Service {
   };
 }
 
-/** In the development profile, which funds the accounts that npm start prints. */
+/** Genesis in the development profile funds the accounts that npm start prints. */
 async function makeNetwork({
   folder,
   config,
@@ -81,10 +81,10 @@ async function makeNetwork({
   return undefined;
 }
 
-/** How often it is looked whether a validator runs as another process by now. */
+/** How often it checks whether a validator runs as another process. */
 const lookEveryMs = 500;
 
-/** Validators have groups of their own and outlive who started them: each is guarded as soon as it runs. */
+/** Validators have their own process groups and outlive their starter, so each is guarded as soon as it runs. */
 function guardNodes({ nodes, guard }: { nodes: NativeNodes; guard: ServiceContext["guard"] }): {
   guarded: Nodes;
   stop: () => Promise<void>;
@@ -100,7 +100,7 @@ function guardNodes({ nodes, guard }: { nodes: NativeNodes; guard: ServiceContex
     guardedPids.set(name, { pid, letGo: guard({ name, pid }) });
   }
 
-  // The command line (npm run network) may restart one, whose process is another then.
+  // `npm run network` may restart one, which is another process then.
   let looking = Promise.resolve();
   const timer = setInterval(() => {
     looking = looking.then(async () => {

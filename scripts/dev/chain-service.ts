@@ -22,7 +22,7 @@ export function chainService(): Service {
       const state = createChainState({ folder, say });
       const loaded = await state.load();
       if (loaded.kind === "unreadable") return { failed: loaded.text };
-      // States of a run that was killed: no later run reads them.
+      // No later run reads the states of a killed run.
       const cacheFolder = join(folder, "cache");
       await rm(cacheFolder, { recursive: true, force: true });
       onStop(() => rm(cacheFolder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ export type LoadedState =
 export type ChainState = {
   /** Unpacks the last good state for anvil's `--load-state`. */
   load(): Promise<LoadedState>;
-  /** Removes what `load` has unpacked, once anvil has read it. */
+  /** Removes the file that `load` has unpacked, once anvil has read it. */
   dropLoaded(): Promise<void>;
   /** Keeps a state: the answer of `anvil_dumpState`, hex digits of a gzip file. */
   save(dump: string): Promise<void>;
@@ -70,7 +70,7 @@ export function createChainState({
       const file = await open(written, "w");
       try {
         await file.writeFile(Buffer.from(dump.slice(2), "hex"));
-        // Without it a power cut can leave the new name with none of its content.
+        // Without it a power cut can leave an empty file under the new name.
         await file.sync();
       } finally {
         await file.close();
@@ -93,7 +93,7 @@ async function unpack({
     () => undefined,
   );
   if (size === undefined) return "missing";
-  // To a gunzip stream nothing at all is a whole file of no bytes.
+  // A gunzip stream takes an empty input for a whole file of no bytes.
   if (size === 0) return { why: "it is empty" };
   try {
     await pipeline(createReadStream(file), createGunzip(), createWriteStream(into));

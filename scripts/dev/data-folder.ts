@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { processIdentity } from "../processes/process-identity.ts";
 
-/** anvil, or validators of Besu. */
+/** anvil, or Besu validators. */
 export type ChainKind = "anvil" | "besu";
 
 /** A database's data, and the file in which its address is written while it runs. */
@@ -19,7 +19,7 @@ export type DataFolder = {
   readonly apiKeyFile: string;
   /** Remembers a child, so that a later start waits for it where this one was killed. */
   remember(child: { name: string; pid: number }): void;
-  /** Lets the next one in. */
+  /** Releases the folder to the next start. */
   release(): Promise<void>;
 };
 
@@ -97,7 +97,7 @@ export async function openDataFolder({
     await writeFile(`${file}.new`, JSON.stringify(running));
     await rename(`${file}.new`, file);
   };
-  // Command lines look there, whichever chain it is.
+  // Command lines look there for either kind of chain.
   const urlFile = join(folder, "redis", "url");
   const faucetUrlFile = join(folder, "redis-faucet", "url");
   const postgresUrlFile = join(folder, "postgres", "url");
@@ -122,7 +122,7 @@ export async function openDataFolder({
   };
 }
 
-/** Waits for the children of a start that was killed; says who is in the way otherwise. */
+/** Waits for the children of a killed start. @returns who is in the way, if anybody is. */
 async function whoRuns({
   file,
   folder,
@@ -163,7 +163,7 @@ async function lives({ pid, identity }: Running["owner"]): Promise<boolean> {
   return (await processIdentity(pid)) === identity;
 }
 
-/** A file that cannot be read is as none: it was cut by a crash, and the ports tell of what still runs. */
+/** An unreadable file counts as none: a crash has cut it, and the ports show what still runs. */
 async function readRunning(file: string): Promise<Running | undefined> {
   try {
     return runningFile.parse(JSON.parse(await readFile(file, "utf8")));

@@ -21,11 +21,11 @@ export function faucetService({
 }: {
   configFile: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** What its page adds to wallets: the wallet proxy. */
+  /** The wallet proxy's port: the faucet's page adds that URL to wallets. */
   walletPort: number;
   /** Where its page shows transactions. */
   explorerUrl: string;
-  /** A Redis that stays may hold claims of the chain before. */
+  /** A Redis that stays may still hold claims of an earlier chain. */
   isNewChain: boolean;
   nodeProgram: string;
 }): Service {
@@ -42,7 +42,7 @@ export function faucetService({
     args: isNewChain ? ["--adopt-chain"] : [],
     env: ({ chain, chainNode, internalRpc, faucetRedis }) => ({
       REDIS_URL: faucetRedis,
-      // Of several nodes the one that answers: with one of its own, claims would wait while that is down.
+      // Of several nodes, one that answers: with a fixed node, claims would wait while it is down.
       FAUCET_UPSTREAM: chainNode === undefined ? chain : (internalRpc ?? chain),
       FAUCET_EXPLORER: explorerUrl,
       FAUCET_WALLET_RPC: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
@@ -62,7 +62,7 @@ export function faucetService({
   };
 }
 
-/** The faucet's own reading of its file, so that what is printed is what it will do. */
+/** Reads the file as the faucet does, so that the printed table is right. */
 function readUsableConfig({
   configFile,
   env,
@@ -70,7 +70,7 @@ function readUsableConfig({
   configFile: string;
   env: Readonly<Record<string, string | undefined>>;
 }): FaucetConfig {
-  // Neither address is known before Redis and the chain run: these stand for the real ones.
+  // The addresses of Redis and the chain are known when they run; placeholders stand in until then.
   const standIns = { REDIS_URL: "redis://set-by-npm-start", FAUCET_UPSTREAM: "http://set-by-npm-start" };
   const config = readFaucetConfig({ file: configFile, env: { ...env, ...standIns } });
   if (config.redis !== standIns.REDIS_URL || config.upstream !== standIns.FAUCET_UPSTREAM) {

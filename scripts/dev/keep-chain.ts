@@ -9,9 +9,9 @@ export type ChainKeeper = {
   stop(): Promise<void>;
 };
 
-/** What a kill -9 of everything may lose of the chain. */
+/** How much of the chain a kill -9 of everything may lose. */
 const saveEveryMs = 5000;
-/** A long chain takes long to save: then saving takes 1 part in 50 of the time, not more. */
+/** A long chain takes long to save, so saving gets at most a fiftieth of the time. */
 const pauseForEachMs = 50;
 const saveTimeoutMs = 60_000;
 const lastSaveTimeoutMs = 5000;
@@ -58,7 +58,7 @@ export function keepChain({
       if (anvil.child.running()) {
         // A block that is made after the last save would be gone at the next start.
         await anvil.rpc("evm_setIntervalMining", [0], lastSaveTimeoutMs).catch(() => {});
-        // One that is under way is let finish; two at once would write into one file.
+        // A save under way finishes first: two at once would write into one file.
         const finished = saving.then(() => true);
         if (await Promise.race([finished, sleep(lastSaveTimeoutMs, false, { ref: false })])) {
           await save(lastSaveTimeoutMs);

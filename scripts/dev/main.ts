@@ -19,7 +19,7 @@ import { runDev } from "./run-dev.ts";
 import type { Service } from "./service.ts";
 import { createTable } from "./table.ts";
 
-/** A configuration or a command line that cannot be used; 1 is for everything else that goes wrong. */
+/** The configuration or the command line cannot be used. Any other failure is 1. */
 const exitUnusable = 2;
 const exitForced = 130;
 
@@ -44,7 +44,7 @@ async function start(options: DevOptions): Promise<void> {
   const faucet = usableFaucet({ options, explorerUrl: api.explorerUrl });
   const coloured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
   const output = createOutput({ stream: process.stdout, coloured });
-  // The children write to pipes, and cannot see that these end at a terminal.
+  // The children write to pipes and cannot see that a terminal is behind them.
   const env = coloured ? { FORCE_COLOR: "1", ...process.env } : process.env;
   const [givenRedis, givenPostgres] = [given("REDIS_URL"), given("POSTGRES_URL")];
   if ((process.env["UPSTREAMS"] ?? "") !== "") {
@@ -107,16 +107,16 @@ async function start(options: DevOptions): Promise<void> {
     }
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  // What still holds the event loop after everything has stopped is not worth waiting for.
+  // Whatever still holds the event loop after everything has stopped need not be waited for.
   process.exit(await run.exitCode);
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as unset. */
 function given(name: string): string | undefined {
   return process.env[name] === "" ? undefined : process.env[name];
 }
 
-/** What it takes to write and to check a network is a third of what this process loads: it is loaded for --besu alone. */
+/** The code that writes and checks a network is a third of what this process loads, so only --besu loads it. */
 async function usableBesu(options: { file: string; chainId: number }): Promise<Service> {
   const { besuChain } = await import("./besu-chain.ts");
   const chain = await besuChain(options);
@@ -205,7 +205,7 @@ function internalRpcOf({
   ];
 }
 
-/** None without a key to add. A wallet and a dapp ask a lot, so of several keys it is the one with the highest limit. */
+/** Needs a key to add. It takes the key with the highest limit, since a wallet and a dapp make many calls. */
 function walletProxyOf({ config, port }: { config: GatewayConfig; port: number }): Service[] {
   const [key] = config.keys
     .filter(({ permissions }) => permissions.includes("rpc"))
@@ -227,9 +227,9 @@ function walletProxyOf({ config, port }: { config: GatewayConfig; port: number }
   ];
 }
 
-/** The gateway's own reading of its file, so that what is printed is what it will do. */
+/** Reads the file as the gateway does, so that the printed table is right. */
 function readUsableConfig(file: string): GatewayConfig {
-  // Each start finds a free port for Redis, so its address is not known before it runs: these stand for the real ones.
+  // Redis gets a free port at each start, so its address is known when it runs; placeholders stand in until then.
   const standIns = { REDIS_URL: "redis://set-by-npm-start", UPSTREAMS: "http://set-by-npm-start" };
   try {
     const config = readGatewayConfig({ file, env: { ...process.env, ...standIns } });

@@ -2,7 +2,7 @@ import { askNode, readQuantity } from "../network/chain/ask-node.ts";
 
 export type ChoosableNode = { name: string; url: string; webSocketUrl: string };
 export type NodeChoice = {
-  /** The node to be asked now. */
+  /** The node to use now. */
   current(): ChoosableNode;
   stop(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export function createNodeChoice({
   timeoutMs = 1000,
 }: {
   nodes: readonly [ChoosableNode, ...ChoosableNode[]];
-  /** Told when another one is taken. */
+  /** Called when it chooses another node. */
   say: (text: string) => void;
   lookEveryMs?: number;
   timeoutMs?: number;

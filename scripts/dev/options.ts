@@ -3,7 +3,7 @@ import { type ReadProgram, readProgram } from "../../lib/cli/read-program.ts";
 import { portNumber } from "../../lib/cli/values.ts";
 
 export type DevOptions = {
-  /** Validators of Besu instead of anvil. */
+  /** Besu validators instead of anvil. */
   besu: boolean;
   reset: boolean;
   configFile: string;

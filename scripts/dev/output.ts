@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
 export type Output = {
-  /** A line of a child's, with its name before it. */
+  /** Writes a child's line behind the child's name. */
   childLine(name: string, line: string): void;
-  /** What npm start itself says; several lines as they are. */
+  /** Writes lines of npm start itself. */
   say(text: string): void;
 };
 

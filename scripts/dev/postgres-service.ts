@@ -3,7 +3,7 @@ import { findPostgres } from "../processes/find-postgres.ts";
 import { askPostgres, startPostgres } from "../processes/start-postgres.ts";
 import type { Service, ServiceContext, StartedService } from "./service.ts";
 
-/** The last checkpoint waits for the disk; one killed meanwhile writes on for a moment, and its next start is longer. */
+/** The last checkpoint waits for the disk. Killed before its end, PostgreSQL needs longer for its next start. */
 const endWithinMs = 30_000;
 const majorMin = 15;
 
@@ -61,7 +61,7 @@ async function startOwn({
     onChild: (child) => adopt(child, { endWithinMs }),
   });
   if ("failed" in postgres) return { failed: `${postgres.failed}\n${whatElse}` };
-  // With the password, which the table does not show: for psql, and for command lines beside a running npm start.
+  // The table does not show the password: psql and command lines beside a running npm start read it here.
   await writeFile(urlFile, `${postgres.url}\n`, { mode: 0o600 });
   onStop(() => rm(urlFile, { force: true }));
   addresses.postgres = postgres.url;
@@ -75,14 +75,14 @@ const whatElse =
   "Data that another version has left goes with npm start -- --reset. A PostgreSQL of yours is used where\n" +
   "POSTGRES_URL=postgres://user:password@127.0.0.1:5432/tollgate is set.";
 
-/** It tells of each client that comes too early, or is there while it ends; and of what is left of one that was killed. */
+/** PostgreSQL logs clients that connect too early or while it stops, and what a killed one left. */
 function tells(line: string): boolean {
   return !/the database system is (starting|shutting)|terminating connection due to admin|postmaster/.test(
     line,
   );
 }
 
-/** Undefined for what is no address. */
+/** Undefined where the text is not a URL. */
 function withoutLogin(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, host, pathname } = new URL(url);

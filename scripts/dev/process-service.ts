@@ -3,7 +3,7 @@ import { reachableUrl } from "../processes/reachable-url.ts";
 import { runChild } from "../processes/run-child.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
-/** A process of ours: `main` run with `--config FILE`, ready when its ops server says so. */
+/** One of our processes: runs `main` with `--config FILE`, and is ready when its ops server says so. */
 export type ProcessDescription = {
   name: string;
   /** The path of its main.ts. */
@@ -14,13 +14,13 @@ export type ProcessDescription = {
   /** Whether its port speaks HTTPS. */
   isTls: boolean;
   ops: { host: string; port: number };
-  /** Behind `--config FILE`. */
+  /** Arguments after `--config FILE`. */
   args?: readonly string[];
-  /** What it reads from the environment beside the addresses of Redis, upstreams and the faucet. */
+  /** Environment variables besides the addresses of Redis, upstreams and the faucet. */
   env?: (addresses: ServiceContext["addresses"]) => Readonly<Record<string, string | undefined>>;
-  /** Longer than what it needs itself to end in order. */
+  /** Longer than its own graceful stop takes. */
   endWithinMs: number;
-  /** Where its data are. */
+  /** Where its data is. */
   data?: string;
 };
 
@@ -61,7 +61,7 @@ export function processService({
         program: nodeProgram,
         args: ["--disable-warning=ExperimentalWarning", main, "--config", configFile, ...args],
         env: {
-          // Lines for people, unless asked otherwise.
+          // Readable log lines by default.
           LOG_FORMAT: "pretty",
           ...env,
           REDIS_URL: addresses.redis,

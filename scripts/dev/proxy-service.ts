@@ -17,13 +17,13 @@ export function proxyService({
   start,
 }: {
   name: string;
-  /** Before its lines. */
+  /** Stands before its log lines. */
   logName: string;
-  /** 0: one that is free. */
+  /** 0 takes a free port. */
   port: number;
   /** The option of npm start that sets the port. */
   portOption?: string;
-  /** What the table says of it. */
+  /** Its note in the printed table. */
   note: string;
   start(dependencies: { addresses: ServiceContext["addresses"]; logger: Logger }): Promise<RpcProxy>;
 }): Service {

@@ -4,7 +4,7 @@ import { askRedis, startRedis } from "../processes/start-redis.ts";
 import type { Service, ServiceContext, StartedService } from "./service.ts";
 
 const endWithinMs = 2000;
-/** Packages that are being unpacked are better not broken off. */
+/** Long, since a package manager should not be interrupted while it unpacks. */
 const installEndWithinMs = 8000;
 
 /**

@@ -7,15 +7,15 @@ import type { Output } from "./output.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
 export type DevRun = {
-  /** 0 when it was asked to stop, 1 when something could not be started or ended by itself. */
+  /** 0 after a request to stop; 1 where something did not start or ended by itself. */
   exitCode: Promise<0 | 1>;
-  /** Ends everything in order. */
+  /** Stops everything gracefully, last started first. */
   stop(): void;
-  /** Ends everything at once. */
+  /** Kills everything. */
   kill(): void;
 };
 
-/** How it ended: asked to, or why nothing can go on. */
+/** Why it ended: it was asked to, or something failed. */
 type Outcome = "stop" | { failed: string };
 
 /** Brings up the services one after the other, prints the table, and waits until it is stopped or one of them ends. */
@@ -118,7 +118,7 @@ async function deathOf(child: Child): Promise<Outcome> {
   return { failed: `${await child.obituary()}\nNobody asked it to, so everything is stopped.` };
 }
 
-/** What a service gets to start with: where it puts its data, and who ends its processes. */
+/** What a service starts with: a place for its data, and who ends its processes. */
 function createContext({
   env,
   data,

@@ -5,25 +5,25 @@ import type { DataFolder } from "./data-folder.ts";
 /** A line of the printed table. */
 export type ServiceRow = { name: string; address: string; data: string };
 
-/** What `npm start` brings up as one of its parts. Each is started when those before it in the list are ready. */
+/** One part of `npm start`. It starts when the parts before it in the list are ready. */
 export type Service = {
   name: string;
-  /** Looked at before anything is started. */
+  /** Ports that are checked before anything starts. */
   ports: readonly NeededPort[];
-  /** Resolves when the service can be used, or with why it cannot. */
+  /** Resolves when the service is usable, or with the reason why it is not. */
   start(context: ServiceContext): Promise<StartedService | { failed: string }>;
 };
 
 export type StartedService = {
   rows: readonly ServiceRow[];
-  /** The process whose end, while nobody asked for it, ends everything. */
+  /** The process whose unexpected end stops everything. */
   child?: Child;
 };
 
 export type ServiceContext = {
   env: Readonly<Record<string, string | undefined>>;
   data: DataFolder;
-  /** Addresses that services started before have put here for those after them. */
+  /** Addresses that earlier services have put here for later ones. */
   addresses: {
     redis?: string;
     /** Where the faucet keeps its claims. */
@@ -34,18 +34,18 @@ export type ServiceContext = {
     postgres?: string;
     /** One node's JSON-RPC over HTTP. */
     chain?: string;
-    /** And over WebSockets, where that is another port. */
+    /** The same over WebSockets, where that is another port. */
     chainWebSocket?: string;
-    /** Where there are several nodes: the one that answers right now. */
+    /** Of several nodes, the one that answers now. */
     chainNode?: () => { url: string; webSocketUrl: string };
-    /** The internal RPC, which asks that one. */
+    /** The internal RPC, which asks that node. */
     internalRpc?: string;
-    /** What the gateway asks: every node's, with commas. */
+    /** The gateway's upstreams: every node's URL, separated by commas. */
     upstreams?: string;
     /** The faucet's private listener. */
     faucet?: string;
   };
-  /** Aborted when everything is to be stopped: no need to wait any longer. */
+  /** Aborted when everything stops, so that nobody waits any longer. */
   stopping: AbortSignal;
   say(text: string): void;
   childLine(name: string, line: string): void;
@@ -59,6 +59,6 @@ export type ServiceContext = {
    * was given. What comes back is to be called once it has ended.
    */
   guard(process: { name: string; pid: number }): () => void;
-  /** What else is to be done in the end. The last that was given here is done first. */
+  /** Adds a step of the stop. The last step added runs first. */
   onStop(stop: () => Promise<void>): void;
 };
