@@ -9,7 +9,7 @@ const lastLinesMax = 15;
 
 export type BroughtUp = { height: number; tookMs: number } | NotUp;
 
-/** `interrupted`: by `signal`. `runsOn`: what was started has not been stopped again. */
+/** `interrupted`: `signal` ended it. `runsOn`: the started nodes still run. */
 export type NotUp = { failed: string; interrupted: boolean; runsOn: boolean };
 
 /**
@@ -27,7 +27,7 @@ export async function bringUp({
 }: {
   nodes: Nodes;
   names: readonly string[];
-  /** They are waited for alone, and left as they are. */
+  /** Nodes that already run: they are waited for, and never stopped. */
   runAlready?: boolean;
   signal: AbortSignal;
   progress: ProgressView;
@@ -67,13 +67,13 @@ export async function bringUp({
   return { failed, interrupted, runsOn: false };
 }
 
-/** Says why a command could not do its work; answers its exit code. */
+/** Prints why a command failed. @returns its exit code. */
 export function tellNotUp({ failed, interrupted, runsOn }: NotUp, note: CommandInput["note"]): ExitCode {
   note(runsOn ? `${failed}; what was started runs on` : failed);
   return interrupted ? 130 : 1;
 }
 
-/** What ails a node that ended, what it has written at last, and what to do. */
+/** Why a node ended, its last lines, and what to do. */
 async function lastWords(nodes: Nodes, name: string): Promise<string> {
   const trouble = await nodes.troubleOf?.(name);
   const lines: string[] = [];

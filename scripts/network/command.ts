@@ -17,9 +17,9 @@ export type CommandInput = {
   signal: AbortSignal;
   /** Unix milliseconds. */
   now: () => number;
-  /** To stdout: what was asked for. */
+  /** Writes the result to stdout. */
   print: (text: string) => void;
-  /** To stderr: what is said beside it. */
+  /** Writes progress and notes to stderr. */
   note: (text: string) => void;
   progress: ProgressView;
 };

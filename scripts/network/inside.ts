@@ -17,7 +17,7 @@ const scripts = {
   faucet: "scripts/faucet/main.ts",
   api: "scripts/api/main.ts",
 } as const;
-/** Whose secrets and configuration a program needs. */
+/** The service whose secrets and configuration a program needs. */
 const services = { keys: "gateway", faucet: "faucet", api: "api" } as const;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -30,7 +30,7 @@ export const insideText = [
   "--native, --folder FOLDER and --config FILE stand right behind the name; the rest is handed on.",
 ].join("\n");
 
-/** Whether a command line is one of those that hand on their words. */
+/** Whether a command passes its arguments on to another program. */
 export function isInside(args: readonly string[]): boolean {
   return isHandedOn(args[0]);
 }
@@ -72,7 +72,7 @@ export async function runInside({
   const service = services[name];
   const terminal = isTerminal ? [] : ["-T"];
   const isRunning = (await compose.states()).get(service) === "running";
-  // A second container of a service would ask for the address that the first one has.
+  // A second container of a service would want the first one's address.
   const begin = isRunning
     ? ["exec", ...terminal, service, "node"]
     : ["run", "--rm", "--no-deps", ...terminal, service];

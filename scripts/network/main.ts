@@ -6,10 +6,10 @@ import { runNetwork } from "./run-network.ts";
 const stopping = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
 
-// A reader that has seen enough, as in `logs --follow | head`.
+// The reader has closed the pipe, as in `logs --follow | head`.
 process.stdout.on("error", () => stopping.abort());
 
-// Progress goes beside the answer, so that --json stays JSON.
+// Progress goes to stderr, so that --json stays JSON.
 const write = (text: string) => process.stderr.write(text);
 process.exitCode = await runNetwork({
   args: process.argv.slice(2),

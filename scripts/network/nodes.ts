@@ -13,7 +13,7 @@ export type NetworkNode = {
  */
 export type Nodes = {
   list: readonly NetworkNode[];
-  /** What stands in the way of starting these, one text each; empty where nothing does. */
+  /** Why these cannot start, one text each; empty where they can. */
   obstacles(names: readonly string[]): Promise<readonly string[]>;
   isRunning(name: string): Promise<boolean>;
   /**
@@ -21,15 +21,15 @@ export type Nodes = {
    * long before they can be asked anything. Where one cannot be started, others may have been.
    */
   start(names: readonly string[]): Promise<{ failed: string } | undefined>;
-  /** What ails one that is not up, such as "starts again and again: …"; undefined where nothing more is known. */
+  /** Why a node is down, such as "starts again and again: …"; undefined where nothing more is known. */
   troubleOf?(name: string): Promise<string | undefined>;
-  /** Where the runbook goes on for one that does not come up; where it is not about these, nothing. */
+  /** The runbook's chapter for a node that does not start. Absent where the runbook is not about these nodes. */
   whatToDo?(name: string): string;
-  /** Ends one in order, whatever state it is in; one that does not run is left as it is. */
+  /** Stops a node gracefully from any state; a stopped node stays stopped. */
   stop(name: string): Promise<void>;
-  /** Removes the chain of one that is stopped; its key stays. */
+  /** Removes a stopped node's chain and keeps its key. */
   wipe(name: string): Promise<void>;
-  /** The last lines that it wrote, and with `follow` those to come until `signal` is aborted. */
+  /** Its last lines, and with `follow` its new ones until `signal` is aborted. */
   logs(options: {
     name: string;
     linesMax: number;
@@ -39,9 +39,9 @@ export type Nodes = {
   }): Promise<void>;
   /** What runs beside the validators: the trace node, and where they are containers gateway, faucet, Redis. */
   beside?: {
-    /** Starts what does not run and resolves when all of it is healthy. */
+    /** Starts what is down and resolves when everything is healthy. */
     up(signal: AbortSignal): Promise<{ failed: string } | undefined>;
-    /** Ends it and the validators, first those that need others. */
+    /** Stops it and the validators: dependents first. */
     down(): Promise<void>;
   };
 };

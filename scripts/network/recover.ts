@@ -20,7 +20,7 @@ export const recoverCommand: NetworkCommand = {
       await showStatus(input, { restarted: [] });
       return 0;
     }
-    // What would keep them from starting again is to be known before they are stopped.
+    // Whatever would keep them from starting has to be known before they stop.
     const obstacles = await nodes.obstacles([]);
     if (obstacles.length > 0) {
       note(obstacles.join("\n"));

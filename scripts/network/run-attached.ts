@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 
-/** Runs a program on this terminal, its words on our streams, and answers its exit code. */
+/** Runs a program on this terminal and our streams. @returns its exit code. */
 export type RunAttached = (command: {
   program: string;
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
 }) => Promise<number>;
 
-/** On our own streams. A terminal's Ctrl-C reaches both; what was begun ends first. */
+/** Uses our own streams. A terminal's Ctrl-C reaches both processes; the child ends first. */
 export const runAttached: RunAttached = ({ program, args, env }) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: "inherit", env: { ...env } });

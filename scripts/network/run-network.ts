@@ -36,7 +36,7 @@ const program: Program<NetworkCommand> = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs one command line and answers its exit code (see ExitCode). */
+/** Runs one command line. @returns its exit code (see ExitCode). */
 export async function runNetwork({
   args,
   env,
@@ -45,7 +45,7 @@ export async function runNetwork({
 }: Pick<CommandInput, "signal" | "now" | "print" | "note" | "progress"> & {
   args: readonly string[];
   env: Environment;
-  /** Where commands that are handed on run; isTerminal: whether somebody can type. */
+  /** Where forwarded commands run; isTerminal: whether somebody can type. */
   attached?: { run: RunAttached; isTerminal: boolean };
 }): Promise<ExitCode> {
   try {

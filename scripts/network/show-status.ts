@@ -18,7 +18,7 @@ export async function currentStatus({
   return networkStatus({ views, nowMs, stalledAfterSeconds: limitSeconds });
 }
 
-/** Prints the status as it is now, and what else there is to say of it in JSON. */
+/** Prints the current status; JSON has more fields. */
 export async function showStatus(
   input: Pick<CommandInput, "nodes" | "manifest" | "config" | "now" | "json" | "print">,
   more: Readonly<Record<string, unknown>> = {},

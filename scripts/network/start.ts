@@ -15,7 +15,7 @@ export const startCommand: NetworkCommand = {
   async run({ positionals: [word = ""], nodes, json: asJson, print, note, signal, progress }) {
     const { name, rpcUrl } = findNode(nodes, word);
     const runAlready = await nodes.isRunning(name);
-    // A container that ends at each start runs, too, most of the time: only an answer tells.
+    // A container that ends at each start runs most of the time, so only an answer proves that a node is up.
     if (runAlready && (await heightOf(rpcUrl)) !== undefined) {
       print(asJson ? json({ started: [] }) : `${name} runs already; nothing was changed.`);
       return 0;

@@ -16,7 +16,7 @@ export const statusCommand: NetworkCommand = {
   async run(input) {
     const { verdict, validators } = await showStatus(input);
     if (verdict === "stalled" && !input.json) {
-      // Nothing is stalled that was never started: there is nothing to restart.
+      // A network that never started is not stalled: there is nothing to restart.
       const isDown = validators.every(({ state }) => state === "stopped");
       input.note(
         isDown

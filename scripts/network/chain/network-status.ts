@@ -11,9 +11,9 @@ export type ValidatorStatus = {
   peers: number | null;
   /** Blocks that it proposed. */
   proposed: number;
-  /** Rounds above 0 that there were because it did not propose in its turn. */
+  /** Rounds above 0, which a validator causes when it does not propose in its turn. */
   missedTurns: number;
-  /** Blocks that it did not seal, as far as anybody who was asked has seen. */
+  /** Blocks without its seal in any header that the nodes showed. */
   missedSeals: number;
   /** Blocks behind the highest. */
   lag: number | null;
@@ -21,10 +21,10 @@ export type ValidatorStatus = {
 
 export type NetworkStatus = {
   verdict: "fine" | "stalled" | "edge of quorum";
-  /** Why, in plain words; empty where all is fine. */
+  /** Why, in words; empty where all is fine. */
   reasons: readonly string[];
   height: number | null;
-  /** Since the newest block, by this machine's clock. */
+  /** Seconds since the newest block, by this machine's clock. */
   ageSeconds: number | null;
   quorum: number;
   /** Validators that keep up and take part. */
@@ -38,7 +38,7 @@ export type NetworkStatus = {
 /** 0 fine, 1 stalled, 2 at the edge of quorum: one more down and no block is made. */
 export const exitCodes = { fine: 0, stalled: 1, "edge of quorum": 2 } as const;
 
-/** One that is further behind is catching up and takes no part. */
+/** A validator that is further behind is catching up and takes no part. */
 const lagMax = 3;
 
 /** A chain of longer block times is not stalled between two blocks, nor while a missed turn is waited out. */
@@ -55,7 +55,7 @@ export function stallLimitSeconds({
   return Math.max(stalledAfterSeconds, 2 * blockSeconds + requestTimeoutSeconds);
 }
 
-/** Judges a network by what its nodes have said. */
+/** Judges a network by its nodes' answers. */
 export function networkStatus({
   views,
   nowMs,

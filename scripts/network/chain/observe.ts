@@ -3,13 +3,13 @@ import { type BlockHeader, readBlockHeader } from "../../../lib/ibft/block-heade
 import type { NetworkNode, Nodes } from "../nodes.ts";
 import { askNode, readQuantity } from "./ask-node.ts";
 
-/** What one node says of the chain. */
+/** One node's view of the chain. */
 export type NodeView = NetworkNode & {
   state: "stopped" | "silent" | "other network" | "up";
-  /** The rest only of one that is up. */
+  /** The following fields exist for a node that is up. */
   height?: number;
   peers?: number;
-  /** Of one that is not up: what is known of it beyond that. */
+  /** For a node that is down: what else is known of it. */
   trouble?: string;
   /** Its own headers of the last blocks, lowest first: each validator keeps other seals. */
   headers: readonly BlockHeader[];
@@ -70,7 +70,7 @@ async function lookAt({
     };
   }
   const genesis = blockSchema.safeParse(results?.[2]);
-  // A process of somebody else's may have the port of a node that is down.
+  // Another program may have the port of a node that is down.
   if (genesis.data?.hash !== genesisHash) return { ...node, state: "other network" };
   return { ...node, state: "up", height, ...(peers === undefined ? {} : { peers }) };
 }

@@ -10,7 +10,7 @@ export type NodeProgress = {
   peers?: number;
 };
 
-/** What is waited for; once it is reached, the height that goes with it. */
+/** A goal: returns the height at which it is reached. */
 export type Goal = { text: string; reached: (progress: readonly NodeProgress[]) => number | undefined };
 
 export type Waited = { height: number; tookMs: number } | { failed: string; ended?: string };
@@ -26,7 +26,7 @@ export function newBlock(): Goal {
       for (const { name, height } of progress) {
         if (height !== undefined && !firstHeights.has(name)) firstHeights.set(name, height);
       }
-      // A node that comes later than others shows nothing new by what it has.
+      // The height that a late node brings is no new block.
       const before = Math.max(-1, ...firstHeights.values());
       const height = Math.max(-1, ...progress.map((node) => node.height ?? -1));
       return height > before ? height : undefined;
@@ -56,7 +56,7 @@ export async function waitForNodes({
   onProgress,
 }: {
   nodes: Nodes;
-  /** Nodes that were just started: they have to stay. */
+  /** Nodes that have just started and must not end. */
   started: readonly string[];
   goal: Goal;
   signal: AbortSignal;

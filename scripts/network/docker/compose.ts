@@ -65,7 +65,7 @@ export function createCompose({
     return { name, services: Object.keys(services), volumes };
   }
 
-  /** What the file says for the profiles that are chosen (COMPOSE_PROFILES). */
+  /** The services of the chosen profiles (COMPOSE_PROFILES). */
   function project(): ReturnType<typeof readProject> {
     known ??= readProject();
     return known;
@@ -87,7 +87,7 @@ export function createCompose({
   return {
     run,
     mustRun,
-    /** The same on the caller's own terminal; answers the exit code. */
+    /** The same on the caller's terminal. @returns the exit code. */
     attach: (args: readonly string[], attached: RunAttached) =>
       attached({ program: "docker", args: [...prefix, ...args], env: environment }),
     /** The state of each service's container, such as `running`. Calls at the same time share one answer. */
@@ -98,7 +98,7 @@ export function createCompose({
       return looking;
     },
     project,
-    /** `docker …` beside compose. */
+    /** Other `docker` commands. */
     docker: (args: readonly string[]) => runDocker({ args, env: environment }),
   };
 }

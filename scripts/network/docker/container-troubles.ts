@@ -41,7 +41,7 @@ function chapterOf(service: string): string {
   return service.startsWith("validator-") ? "One down" : "Bring up";
 }
 
-/** Why containers did not come up, in their own words, and where the runbook goes on; empty where nothing is to be seen. */
+/** Why containers did not start, in their own words, with the runbook's chapter; empty where nothing shows. */
 export async function tellTroubles(compose: Compose, services: readonly string[]): Promise<string> {
   const lines = (await compose.run(["ps", "--all", "--format", "json"])).out;
   const containers = lines.map((line) => containerSchema.parse(JSON.parse(line)));
@@ -76,12 +76,12 @@ async function inspect(compose: Compose, id: string) {
   return z.array(inspectedSchema).safeParse(JSON.parse(out.join("\n"))).data?.[0];
 }
 
-/** What ails a validator's container that is not up: its disk, or that it ends at each start. */
+/** Why a validator's container is down: its disk is full, or it ends at each start. */
 export async function troubleOf(compose: Compose, service: string): Promise<string | undefined> {
   const lines = (await compose.run(["ps", "--all", "--format", "json", service])).out;
   const [container] = lines.map((line) => containerSchema.parse(JSON.parse(line)));
   if (container === undefined) return undefined;
-  // Somebody stopped it: nothing ails it.
+  // Somebody stopped it, so nothing is wrong.
   if (container.State === "exited" && endedInOrder.includes(container.ExitCode)) return undefined;
   const full = await fullDisk(compose, service);
   const restarts = (await inspect(compose, container.ID))?.RestartCount ?? 0;

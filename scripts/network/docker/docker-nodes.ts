@@ -9,7 +9,7 @@ import { dockerProblem } from "./find-docker.ts";
 import { handOver } from "./hand-over.ts";
 import { profilesOf } from "./profiles.ts";
 
-/** docker/compose.yaml has so many. */
+/** The number of validators in docker/compose.yaml. */
 const validatorsExpected = 5;
 const healthyWithinSeconds = 180;
 /** Gives the volumes to their user and ends. */
@@ -45,7 +45,10 @@ export async function openDockerNodes({
     env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest }) },
   });
 
-  /** Without what they depend on: a gateway is not kept from starting by one validator that is down. Why it failed. */
+  /**
+   * Starts services without their dependencies: one validator that is down must not keep a gateway from starting.
+   * @returns why it failed.
+   */
   async function upBeside(names: readonly string[], signal: AbortSignal): Promise<string | undefined> {
     const wait = ["--wait", "--wait-timeout", String(healthyWithinSeconds)];
     const started = await compose.run(["up", "--detach", "--no-deps", ...wait, ...names], { signal });
@@ -54,7 +57,7 @@ export async function openDockerNodes({
     return troubles === "" ? started.why : `${started.why}\n${troubles}`;
   }
 
-  /** Its key comes first, which needs Redis. One that runs has it. */
+  /** The api needs its key first, and the key needs Redis. A running api has it. */
   async function upApi(signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) return undefined;
     if ((await compose.states()).get(apiService) !== "running") {
@@ -82,7 +85,7 @@ export async function openDockerNodes({
     },
 
     async start(names) {
-      // What they depend on is started with them: the service that makes the volumes theirs.
+      // Their dependency starts with them: the service that gives them their volumes.
       const started = await compose.run(["up", "--detach", ...names]);
       if (started.ok) return undefined;
       return { failed: `${started.why}\n${whatToDo("volumes")}` };
@@ -112,7 +115,7 @@ export async function openDockerNodes({
         );
         return failures.length === 0 ? undefined : { failed: failures.join("\n") };
       },
-      // Also what a profile of another day has started.
+      // Also the services of other profiles.
       down: async () => void (await compose.mustRun(["--profile", "*", "down"])),
     },
   };
@@ -122,7 +125,7 @@ async function removeVolume(compose: ReturnType<typeof createCompose>, name: str
   const { volumes } = await compose.project();
   const volume = volumes[name]?.name;
   if (volume === undefined) throw new Error(`docker/compose.yaml has no volume ${name}`);
-  // The container that gave it to its user still holds it.
+  // The container that changed its owner still holds the volume.
   await compose.mustRun(["rm", "--force", volumesService]);
   const removed = await compose.docker(["volume", "rm", "--force", volume]);
   if (!removed.ok) throw new Error(`the volume ${volume} cannot be removed: ${removed.why}`);

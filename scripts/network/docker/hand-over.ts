@@ -17,7 +17,7 @@ export async function handOver(folder: string): Promise<{ uid: number; gid: numb
   );
   const files = [
     ...secrets.map((name) => join("secrets", name)),
-    // The first one, which tells who owns all, goes last.
+    // The first file shows who owns all of them, so it changes last.
     ...nodes
       .sort()
       .reverse()

@@ -23,7 +23,7 @@ export async function runDocker({
   args: readonly string[];
   env: Environment;
   signal?: AbortSignal;
-  /** Takes what is written to either stream instead of the outcome. */
+  /** Gets the output of both streams, which the outcome then lacks. */
   onLine?: (line: string) => void;
 }): Promise<DockerOutcome> {
   const child = spawn("docker", args, {

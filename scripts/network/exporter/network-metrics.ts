@@ -34,7 +34,7 @@ export function createNetworkMetrics({
       registers,
       async collect() {
         const value = read(await status());
-        // Without a value the metric is left out: 0 would be a wrong one.
+        // Without a value the metric is left out, since 0 would be wrong.
         if (value === null) this.remove();
         else this.set(value);
       },
@@ -114,7 +114,7 @@ function createNewestBlock() {
     note({ height, ageSeconds }: NetworkStatus, nowMs: number): void {
       if (height === null || ageSeconds === null) return;
       const atSeconds = nowMs / 1000 - ageSeconds;
-      // An age is in whole seconds: of one block the first reading stays.
+      // An age is in whole seconds, so a block keeps its first reading.
       if (newest === undefined || height > newest.height) newest = { height, atSeconds };
     },
   };

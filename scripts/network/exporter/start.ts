@@ -30,7 +30,7 @@ export function start(
   const { windowBlocks } = status;
   const stalledAfterSeconds = stallLimitSeconds({ ...manifest, ...status });
   async function look() {
-    // From here nobody can tell one that is stopped from one that is silent.
+    // From here a stopped node and a silent one look the same.
     const nodes = { list, isRunning: async () => true };
     // Heads are told at once, and it may take seconds until a silent node is given up.
     const nowMs = now();

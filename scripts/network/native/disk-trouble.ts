@@ -5,7 +5,7 @@ const freeBytesMin = 64 * 1024 * 1024;
 
 type DiskSpace = { freeBytes: number; sizeBytes: number };
 
-/** Says for the status that the disk under a folder is full; undefined where it has room. */
+/** The status line for a full disk under a folder; undefined where there is room. */
 export async function diskTrouble(
   folder: string,
   { bytesFree = lookAt }: { bytesFree?: (folder: string) => Promise<DiskSpace> } = {},

@@ -117,7 +117,7 @@ export async function openNativeNodes({
   };
 }
 
-/** A validator with its process and where that listens. */
+/** A validator with its process and its addresses. */
 type Member = Manifest["validators"][number] & {
   dataFolder: string;
   process: NodeProcess;
@@ -141,7 +141,7 @@ async function openMembers({
   });
   const pids = await Promise.all(validators.map(({ process }) => process.pid()));
   const isAnyRunning = pids.some((pid) => pid !== undefined);
-  // Those that run are where they were started, whatever the configuration says by now.
+  // Running validators keep the ports of their start, even if the configuration has changed.
   const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
   const members = validators.map((validator, index) => ({
     ...validator,

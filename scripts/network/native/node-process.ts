@@ -7,7 +7,7 @@ import { z } from "zod";
 import { processFile } from "../../../genesis/write-network.ts";
 import { processIdentity } from "../../processes/process-identity.ts";
 
-/** A node's process that outlives the command which started it. */
+/** A node's process, which outlives the command that started it. */
 export type NodeProcess = {
   readonly logFile: string;
   /** Its number, which is also its group's, while it runs. */
@@ -26,7 +26,7 @@ const recordSchema = z.object({ pid: z.int().positive(), identity: z.string() })
 const stopWithinMs = 30_000;
 const releasedWithinMs = 2000;
 const pollMs = 50;
-/** At a start a longer log becomes the one before, in the place of the one that was it. */
+/** At a start a log longer than this replaces the previous old log. */
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
@@ -45,7 +45,7 @@ export function createNodeProcess({ folder }: { folder: string }): NodeProcess {
     }
   }
 
-  /** Only while the process that has the number is ours. */
+  /** Undefined unless the process with the number is ours. */
   async function runningPid(): Promise<number | undefined> {
     const record = await readRecord();
     if (record === undefined) return undefined;
@@ -130,6 +130,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     kill(-pid, signal);
   } catch {
-    // ESRCH: it has ended meanwhile.
+    // ESRCH: the process has ended meanwhile.
   }
 }

@@ -2,11 +2,11 @@ import type { NodeProgress } from "../chain/wait-for-nodes.ts";
 
 export type ProgressView = {
   show(progress: readonly NodeProgress[]): void;
-  /** Whatever is written next begins on a line of its own. */
+  /** Makes the next output begin on a new line. */
   end(): void;
 };
 
-/** On a terminal: one line a validator, drawn anew in its place. */
+/** On a terminal: one line for each validator, redrawn in place. */
 export function createLiveProgress({
   write,
   now,
