@@ -5,7 +5,7 @@ import { findPortHolders, type PortHolder } from "./port-holder.ts";
 export type NeededPort = {
   host: string;
   port: number;
-  /** Who needs it, for people: "the gateway". */
+  /** Who needs it, in words: "the gateway". */
   owner: string;
   /** How to choose another: "`port` in config/gateway.yaml". */
   changeWith: string;
@@ -14,7 +14,7 @@ export type NeededPort = {
 const connectTimeoutMs = 1000;
 const commandCharsMax = 200;
 
-/** One text for each port that cannot be used: who holds it and what to do. Empty where all of them are free. */
+/** One text for each taken port: who holds it and what to do. Empty where all are free. */
 export async function checkPorts(ports: readonly NeededPort[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const [index, needed] of ports.entries()) {

@@ -5,13 +5,13 @@ import type { Teardown } from "./teardown.ts";
 
 export type DurableRedis = {
   url: string;
-  /** kill -9, and a start on the same port with what is on disk. */
+  /** Kills it with SIGKILL and starts it on the same port from what is on disk. */
   crash(): Promise<void>;
-  /** The same, on a disk that has lost the end of the append-only file: this share of it is left, 0 to 1. */
+  /** The same, but the disk has lost the end of the append-only file: `share` of it is left, 0 to 1. */
   crashTruncated(share: number): Promise<void>;
 };
 
-/** A redis-server that has on disk whatever it has answered: `appendfsync always`, as the faucet asks for. */
+/** A redis-server that writes to disk before it answers: `appendfsync always`, as the faucet requires. */
 export async function startDurableRedis(t: Teardown): Promise<DurableRedis> {
   const { url, folder, kill, restart } = await startOwnRedis(t, { appendfsync: "always" });
   const appendOnly = join(folder, "appendonlydir");

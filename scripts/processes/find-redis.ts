@@ -21,7 +21,7 @@ export async function findRedis({
   env: Readonly<Record<string, string | undefined>>;
   isRoot?: boolean;
   onLine: (name: string, line: string) => void;
-  /** Told of the running installation. */
+  /** Called when the installation begins. */
   onChild?: (child: Child) => void;
 }): Promise<{ program: string } | { missing: string }> {
   const path = env["PATH"];
@@ -46,7 +46,7 @@ export async function findRedis({
   return { missing: `The package could not be installed (exit code ${code}).\n${withPassword}` };
 }
 
-/** How to run the installation without being asked for a password; undefined where that cannot be. */
+/** How to install without a password prompt; undefined where that is not possible. */
 async function installCommand({
   env,
   isRoot,

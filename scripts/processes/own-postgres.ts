@@ -20,7 +20,7 @@ export type OwnPostgres = {
 
 const endWithinMs = 10_000;
 
-/** A real PostgreSQL on a loopback port that stays its own. It goes with its data when its owner ends. */
+/** A real PostgreSQL on a loopback port that it keeps. It and its data go when its owner ends. */
 export async function startOwnPostgres(
   t: Teardown,
   { fsync = "off" }: { fsync?: "on" | "off" } = {},

@@ -13,7 +13,7 @@ export type OwnRedis = {
   pid: number;
   /** Where its append-only file lives. */
   folder: string;
-  /** SIGKILL: what was not yet on disk is lost. */
+  /** Kills it with SIGKILL: writes that are not on disk are lost. */
   kill(): Promise<void>;
   stop(): Promise<void>;
   /** Starts it again on the same port with the same data. */
@@ -22,7 +22,7 @@ export type OwnRedis = {
 
 const endWithinMs = 10_000;
 
-/** A real redis-server on a loopback port that stays its own, with AOF. It goes with its data when its owner ends. */
+/** A real redis-server with AOF on a loopback port that it keeps. It and its data go when its owner ends. */
 export async function startOwnRedis(
   t: Teardown,
   {
@@ -71,7 +71,7 @@ export async function startOwnRedis(
     },
     kill,
     async stop() {
-      // One that was stopped with SIGSTOP takes SIGTERM only when it runs.
+      // A process stopped by SIGSTOP takes SIGTERM only once it runs again.
       if (redis.child.running()) process.kill(redis.child.pid, "SIGCONT");
       await redis.child.stop({ withinMs: endWithinMs });
     },

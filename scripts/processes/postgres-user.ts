@@ -1,18 +1,18 @@
 import { chown, stat } from "node:fs/promises";
 
-/** Who owns a cluster of root's, and what its programs are run through. */
+/** The user who owns a cluster that root starts, and the command that runs programs as that user. */
 export type PostgresUser = {
   name: "self" | "setpriv" | "unshare";
-  /** Stands before a program's own words. */
+  /** Stands before the program and its arguments. */
   prefix: readonly string[];
-  /** Gives it a folder that root has made. */
+  /** Makes the user the owner of a folder that root has made. */
   own(folder: string): Promise<void>;
 };
 
 /** nobody and nogroup, whatever a system calls them. */
 const nobodyId = 65_534;
 
-/** Not root: the programs run as who we are. */
+/** Without root the programs run as the current user. */
 const self: PostgresUser = { name: "self", prefix: [], own: async () => {} };
 
 /**

@@ -1,4 +1,4 @@
-/** How a server of this machine is reached from it, without a path: one on all addresses is reached on loopback. */
+/** The URL, without a path, of a server on this machine. A server on all addresses is reached on loopback. */
 export function reachableUrl({
   host,
   port,

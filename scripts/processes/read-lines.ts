@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
-/** A longer line is cut into several: a child that never ends its line must not fill our memory. */
+/** A longer line is cut: a child that never ends its line must not fill our memory. */
 const lineCharsMax = 64 * 1024;
 
-/** Calls `onLine` for each line of a stream, the last one also where it has no end; resolves when the stream closes. */
+/** Calls `onLine` for each line of a stream, also for a last line without an end. Resolves when the stream closes. */
 export function readLines({
   stream,
   onLine,
@@ -28,7 +28,7 @@ export function readLines({
       if (rest !== "") onLine(rest);
       resolve();
     });
-    // A pipe that breaks is followed by "close".
+    // A broken pipe emits "close" as well.
     stream.once("error", () => {});
   });
 }

@@ -10,7 +10,7 @@ const blockSize = 100;
 
 let current: Promise<PortBlock> | undefined;
 
-/** A loopback port that nobody else gets from here, in whichever process, and on which nobody listens. */
+/** A free loopback port that no other caller gets, in any process. */
 export async function reservePort(): Promise<number> {
   for (;;) {
     current ??= claimPortBlock({ from: portMin, to: portMax });
@@ -24,7 +24,7 @@ export async function reservePort(): Promise<number> {
   }
 }
 
-/** Ports that belong to this process as long as it lives, besides `base`, which it listens on. `end` is not in it. */
+/** Ports of this process while it lives: those after `base`, on which it listens, and before `end`. */
 export type PortBlock = { readonly base: number; next: number; readonly end: number };
 
 /**

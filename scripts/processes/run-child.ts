@@ -8,14 +8,14 @@ export type ChildEnd = { code: number | null; signal: NodeJS.Signals | null };
 export type Child = {
   readonly name: string;
   readonly pid: number;
-  /** Resolves when the process has ended and all that it wrote has been read. */
+  /** Resolves when the process has ended and all its output is read. */
   readonly ended: Promise<ChildEnd>;
   running(): boolean;
-  /** Once it has ended: how, and the last lines that it wrote. */
+  /** How it ended, with its last lines; for an ended process. */
   obituary(): Promise<string>;
-  /** SIGTERM, and SIGKILL where that did not end it within `withinMs`. */
+  /** Sends SIGTERM, then SIGKILL after `withinMs`. */
   stop(options: { withinMs: number }): Promise<ChildEnd>;
-  /** SIGKILL, at once. */
+  /** Sends SIGKILL. */
   kill(): void;
 };
 
@@ -65,7 +65,7 @@ export async function runChild({
   const { pid } = child;
   if (failure !== undefined || pid === undefined) return { failed: `${program}: ${failure ?? "no process"}` };
   const running = () => child.exitCode === null && child.signalCode === null;
-  // What the group's leader leaves behind when it ends (workers, say) is ended too: they hold its pipes open.
+  // Processes that outlive the group's leader, such as workers, end too: they hold its pipes open.
   const ended = exited.then(async (end) => {
     signalGroup({ pid, signal: "SIGKILL" });
     await read;

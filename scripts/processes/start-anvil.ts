@@ -8,7 +8,7 @@ export type RunningAnvil = {
   url: string;
   port: number;
   child: Child;
-  /** Asks the node; rejects with its message where it answers with an error. */
+  /** Calls the node. Rejects with the node's message where the answer is an error. */
   rpc(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
 };
 
@@ -19,14 +19,14 @@ export type AnvilOptions = {
   chainId: number;
   /** "on demand": a block for each transaction, at once. */
   blockTimeSeconds: number | "on demand";
-  /** A folder for states of older blocks that do not stay in memory. */
+  /** A folder for the states of older blocks, which leave memory. */
   cacheFolder: string;
-  /** A chain that was saved before, as JSON. */
+  /** A saved chain, as JSON. */
   loadFile?: string | undefined;
   /** Seconds since 1970; the genesis hash follows from it. Now unless told otherwise. */
   genesisTimestampSeconds?: number;
   onLine: (line: string) => void;
-  /** Told of the process as soon as there is one, before it answers. */
+  /** Called with the process as soon as it runs, before it answers. */
   onChild?: (child: Child) => void;
 };
 
@@ -61,7 +61,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil | 
     args: anvilArguments(options),
     env: options.env,
     onLine(line) {
-      // The banner before it has the public accounts and their keys: 60 lines that the README replaces.
+      // The banner lists the public accounts and their keys in 60 lines; the README has them.
       const port = /^Listening on \S+:(\d+)$/.exec(line)?.[1];
       if (port !== undefined) announced(Number(port));
       if (!quiet && tells(line)) options.onLine(line);
@@ -91,7 +91,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil | 
   return { url, port: first, child, rpc };
 }
 
-/** anvil prints the name of each call and three lines for each block; what stays is transactions and what they log. */
+/** anvil prints each call's name and three lines for each block. Only transactions and their logs are kept. */
 function tells(line: string): boolean {
   return !/^\s*$|^[a-z]+_\w+$|^ {4}(?:Block (?:Number|Hash|Time)|Request): /.test(line);
 }
@@ -99,7 +99,7 @@ function tells(line: string): boolean {
 function anvilArguments(options: AnvilOptions): string[] {
   const { port, chainId, blockTimeSeconds, cacheFolder, loadFile, genesisTimestampSeconds } = options;
   return [
-    // Without --no-cors it would let every web page in that finds its port.
+    // Without --no-cors any web page that finds its port could call it.
     ...["--host", "127.0.0.1", "--port", String(port), "--no-cors", "--chain-id", String(chainId)],
     ...["--hardfork", "cancun", "--gas-limit", "30000000", "--balance", "1000000"],
     // Price 0 is accepted like this. With --disable-min-priority-fee, which would also make eth_gasPrice 0 as on Besu,

@@ -14,26 +14,26 @@ export type RunningPostgres = { url: string; port: number; child: Child };
 export type PostgresOptions = {
   programs: PostgresPrograms;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where its data lives, and the password that was made for it. */
+  /** Holds its data and its generated password. */
   folder: string;
-  /** Whether commits wait for the disk. Without that, data outlives the process but not the machine. */
+  /** Whether commits wait for the disk. Without it, data survives a crash of the process but not of the machine. */
   fsync?: "on" | "off";
-  /** Only for one that was there before; otherwise a free one is taken. */
+  /** The port of an earlier start; by default a free one. */
   port?: number;
-  /** The user of the machine that it runs as; only for one that root starts. */
+  /** The system user that it runs as, where root starts it. */
   users?: readonly PostgresUser[];
   onLine: (line: string) => void;
-  /** Told of each process as soon as there is one: those that make the cluster, and the server before it answers. */
+  /** Called with each process as soon as it runs: those that make the cluster, and the server. */
   onChild?: (child: Child) => void;
 };
 
 const startsMax = 5;
 const pollMs = 10;
-/** After a kill the log is carried out again. */
+/** After a kill PostgreSQL replays its log first. */
 const readyWithinMs = 60_000;
 const askTimeoutMs = 2000;
 const portTaken = "could not create any TCP/IP sockets";
-/** Processes of one that was killed are still there, or nobody has taken note of its end yet. */
+/** A killed server's processes may still run, or its end may not be reaped yet. */
 const leftOvers = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 const leftOversWithinMs = 15_000;
 const leftOversPollMs = 200;
@@ -63,7 +63,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 
 type Cluster = { cluster: string; password: string; user: PostgresUser };
 
-/** It gets its name only when it is whole, so that one that was interrupted is never used. */
+/** The folder gets its name when the cluster is complete, so that an interrupted one is never used. */
 async function makeCluster({
   programs,
   env,
@@ -113,7 +113,7 @@ async function makeCluster({
 function clusterArguments({ making, passwordFile }: { making: string; passwordFile: string }): string[] {
   return [
     ...["--pgdata", making, "--username", userName, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
-    // The same order of texts and the same words on every machine.
+    // Texts sort alike and messages read alike on every machine.
     ...["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
   ];
 }
@@ -169,13 +169,13 @@ function serverArguments({
     unix_socket_directories: "",
     fsync,
     full_page_writes: fsync,
-    // A statement's error is told to who sent it.
+    // The client gets a statement's error; the log need not repeat it.
     log_min_messages: "fatal",
   };
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
-/** What a PostgreSQL says of itself, or why it does not answer. */
+/** The server's own facts, or why it does not answer. */
 export async function askPostgres(url: string): Promise<{ version: string } | { failed: string }> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: askTimeoutMs });
   // The rejected promise says the same.
@@ -212,7 +212,7 @@ function endedFast(child: Child): Child {
       try {
         if (child.running()) process.kill(child.pid, "SIGINT");
       } catch {
-        // ESRCH: it has just ended.
+        // ESRCH: the process has just ended.
       }
       return child.stop(options);
     },
@@ -234,7 +234,7 @@ function runAs({
   onLine: (line: string) => void;
 }) {
   const [first = program, ...others] = [...user.prefix, program, ...args];
-  // PGDATA, PGPORT and their like would speak for us; so would the language of a terminal.
+  // PGDATA, PGPORT and similar variables would override our settings; so would the terminal's language.
   const own = Object.entries(env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name));
   return runChild({ ...rest, program: first, args: others, env: Object.fromEntries(own) });
 }

@@ -6,7 +6,7 @@ import { type Child, runChild } from "./run-child.ts";
 export type RunningRedis = { url: string; port: number; child: Child };
 
 export type RedisOptions = {
-  /** By which it is told from others; "redis" unless there are several. */
+  /** Names it in messages; "redis" unless there are several. */
   name?: string;
   program: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -14,16 +14,16 @@ export type RedisOptions = {
   folder: string | "none";
   /** Whether each write waits for the disk ("always"), or at most a second's are lost in a crash. */
   appendfsync?: "everysec" | "always";
-  /** Only for one that was there before; otherwise a free one is taken. */
+  /** The port of an earlier start; by default a free one. */
   port?: number;
   onLine: (line: string) => void;
-  /** Told of the process as soon as there is one, before it answers. */
+  /** Called with the process as soon as it runs, before it answers. */
   onChild?: (child: Child) => void;
 };
 
 const startsMax = 5;
 const pollMs = 10;
-/** A large append-only file takes time to be read. */
+/** Reading a large append-only file takes time. */
 const readyWithinMs = 60_000;
 const askTimeoutMs = 2000;
 
@@ -76,7 +76,7 @@ async function startOnce({
   return { failed: `${program} did not start: ${await child.obituary()}` };
 }
 
-/** What a Redis says of itself (its INFO), or why it does not answer. */
+/** The server's INFO, or why it does not answer. */
 export async function askRedis(url: string): Promise<{ info: string } | { failed: string }> {
   const redis = new Redis(url, {
     lazyConnect: true,

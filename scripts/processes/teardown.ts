@@ -1,2 +1,2 @@
-/** What a helper needs of a tap test, so that a program can stand in for one. */
+/** The part of a tap test that helpers need, so that a program can stand in for a test. */
 export type Teardown = { teardown: (stop: () => unknown) => unknown };

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export type ParentWatch = {
   remember(pid: number): void;
   forget(pid: number): void;
-  /** Ends the watcher; children that it still remembers are ended by it. */
+  /** Ends the watcher, which first ends the children that it still remembers. */
   stop(): Promise<void>;
 };
 
@@ -16,11 +16,11 @@ export type ParentWatch = {
  */
 export async function startParentWatch(): Promise<ParentWatch> {
   const script = fileURLToPath(new URL("watch-parent.sh", import.meta.url));
-  // A group of its own: what kills our group must not kill the one who cleans up after us.
+  // Its own process group: a signal that kills our group must not kill the watcher.
   const watcher = spawn("/bin/sh", [script], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   const ended = once(watcher, "close");
   ended.catch(() => {});
-  // A watcher that was killed takes no more lines. Nothing else depends on it.
+  // A killed watcher takes no more lines; nothing else depends on it.
   watcher.stdin.on("error", () => {});
   await once(watcher, "spawn");
   watcher.unref();
