@@ -71,7 +71,7 @@ type MeasuredFaucet = {
   status(): Promise<{ waiting: number; underWay: number }>;
 };
 
-/** The shipped faucet. It looks at the chain more often than in production. */
+/** The shipped faucet, which polls the chain more often than in production. */
 async function startFaucet(
   t: Teardown,
   { redisUrl, upstream, addresses }: { redisUrl: string; upstream: string; addresses: readonly string[] },

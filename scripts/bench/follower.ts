@@ -149,7 +149,7 @@ async function follow({ anvil, postgres }: { anvil: OwnAnvil; postgres: OwnPostg
   );
 }
 
-/** CPU time of a server's processes; one that ends meanwhile takes its own with it, which is that of one connection. */
+/** CPU time of a server's processes. A process that ends takes its time with it: one connection's worth. */
 function cpuMsOf(pid: number): number {
   return Math.round(1000 * cpuSeconds([pid, ...childrenOf(pid)]));
 }

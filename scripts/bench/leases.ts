@@ -99,7 +99,7 @@ async function runWorker(url: string): Promise<void> {
 
 type Key = { keyId: string; team: string; limitPerMinute: number };
 
-/** This process's share of the limit's own rate, in turns of about five milliseconds. */
+/** Calls at this process's share of the limit's rate, in turns of about five milliseconds. */
 async function keepPace(limiter: Limiter, key: Key): Promise<Outcome> {
   const callsPerMs = key.limitPerMinute / 60_000 / processes;
   const results: Outcome[] = [];
@@ -116,7 +116,7 @@ async function keepPace(limiter: Limiter, key: Key): Promise<Outcome> {
   return sum(results);
 }
 
-/** Calls in turns of up to 500 until nothing has been left for a while. */
+/** Calls in turns of up to 500 until no point has been left for a while. */
 async function flood(limiter: Limiter, key: Key): Promise<Outcome> {
   const total: Outcome = { calls: 0, admitted: 0, waited: 0 };
   const endMs = performance.now() + floodMaxMs;
@@ -167,7 +167,7 @@ async function startWorker(url: string): Promise<ChildProcess> {
   return worker;
 }
 
-/** Scripts that Redis itself has counted. */
+/** How many scripts Redis has run, by its own count. */
 async function countScripts(redis: { info(section: string): Promise<string> }): Promise<number> {
   const statistics = await redis.info("commandstats");
   const counts = [...statistics.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];

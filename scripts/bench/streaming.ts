@@ -70,7 +70,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** A client that pauses after each megabyte. Resolves when it has all of the answer, and throws if some is missing. */
+/** A client that pauses after each megabyte. Resolves with the whole answer. @throws Error where a part is missing. */
 function readSlowly(port: number, key: string, expectedBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "debug_traceTransaction", params: ["0x1"] });
@@ -98,7 +98,7 @@ function readSlowly(port: number, key: string, expectedBytes: number): Promise<v
   });
 }
 
-/** Small calls, one after the other, until `done`; how long each took, in milliseconds. */
+/** Makes small calls, one after the other, until `done`. @returns how long each took, in milliseconds. */
 async function callWhile(done: Promise<void>, port: number, key: string): Promise<number[]> {
   const delays: number[] = [];
   let isDone = false;

@@ -44,7 +44,7 @@ async function run(): Promise<void> {
   const [redis, validators] = await Promise.all([startOwnRedis(t), startValidators(t, { count: 1 })]);
   await validators.mine(2);
   const gateway = await startGateway({ redisUrl: redis.url, upstream: validators.urls[0] ?? "" });
-  // The first sockets pay for what all sockets share.
+  // The first sockets also pay for memory that all sockets share.
   await openSockets(gateway.port, 200);
   await sleep(1000);
 
@@ -85,7 +85,7 @@ async function run(): Promise<void> {
 type Usage = { memoryBytes: number; cpuSeconds: number };
 type Gateway = { port: number; usage(): Promise<Usage> };
 
-/** With limits of connections and calls that are never reached. */
+/** The gateway, with limits of connections and calls that are never reached. */
 async function startGateway({
   redisUrl,
   upstream,
@@ -164,7 +164,7 @@ function textFrame(text: string): Buffer {
   return Buffer.from([0x81, 0x80 | masked.length, ...mask, ...masked]);
 }
 
-/** Sends, and throws where what comes does not have `expected` in it. */
+/** Sends a message. @throws Error where the answer does not contain `expected`. */
 async function ask(socket: Socket, message: string | Buffer, expected: string): Promise<void> {
   socket.write(message);
   const [chunk]: Buffer[] = await once(socket, "data");
@@ -209,7 +209,7 @@ async function tellHeads(gateway: Gateway, mine: () => Promise<unknown>): Promis
   for (const socket of sockets) socket.destroy();
 }
 
-/** Keeps `each` calls in flight on each socket; the number of answers within `callMs`. */
+/** Keeps `each` calls in flight on each socket. @returns the number of answers within `callMs`. */
 async function drive(
   sockets: readonly Socket[],
   { message, each }: { message: Buffer; each: number },

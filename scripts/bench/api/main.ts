@@ -104,7 +104,7 @@ async function bench(
     `work                     a CPU second     bare  ratio   goal    p50      p99 (${connections} connections)\n`,
   );
   for (const work of works.filter(({ name }) => name.includes(only))) {
-    // Once to warm it up: what V8 has not compiled yet is measured of neither.
+    // A first round warms V8 up, so that neither server is measured with uncompiled code.
     await load(work.server, work.requests);
     await load(bare, { paths: ["/"] });
     const pairs: { bare: Measured; own: Measured }[] = [];

@@ -39,7 +39,7 @@ export async function measureLive({
     sockets.push(socket);
     await once(socket, "connect");
     let isListening = false;
-    // An event is written at once, so that none is ever cut in two on a loopback connection.
+    // The server writes an event in one piece, so loopback never splits one.
     socket.setEncoding("latin1").on("data", (text: string) => {
       if (!isListening && text.includes("retry:")) {
         isListening = true;

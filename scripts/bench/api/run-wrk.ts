@@ -6,7 +6,7 @@ import { z } from "zod";
 import { cpuSeconds } from "../gateway/process-usage.ts";
 import type { Server } from "./start-server.ts";
 
-/** Requests that are sent in turns. */
+/** Requests that wrk sends in turn. */
 export type Requests = {
   method?: "GET" | "POST";
   paths: readonly string[];
@@ -24,7 +24,7 @@ const report = z.object({
 });
 
 /**
- * Sends these requests for so long, over so many connections.
+ * Sends these requests for the given time over the given connections.
  * @throws Error where one of them fails, or wrk ends without its report.
  */
 export async function runWrk({
@@ -53,7 +53,7 @@ export async function runWrk({
   return { perCpuSecond: count / used, p50Ms: p50Us / 1000, p99Ms: p99Us / 1000 };
 }
 
-/** A string of JSON with ASCII alone is one of Lua. */
+/** A JSON string of ASCII characters is a Lua string too. */
 function scriptOf({ method = "GET", paths, headers = {}, body }: Requests): string {
   const fields = Object.entries(headers).map(
     ([name, value]) => `[${JSON.stringify(name)}]=${JSON.stringify(value)}`,

@@ -7,7 +7,7 @@ import { runChild } from "../../processes/run-child.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { startParentWatch } from "../../processes/watch-parent.ts";
 
-/** A server in a process of its own, whose CPU time can be told from that of those who ask it. */
+/** A server in its own process, so that its CPU time is separate from the load's. */
 export type Server = { url: string; pid: number };
 
 const startWithinMs = 60_000;
@@ -21,7 +21,7 @@ export function startBareServer(t: Teardown): Promise<Server> {
   });
 }
 
-/** The API with the shipped configuration, but for limits that nobody meets. */
+/** The API with the shipped configuration, except for limits that are never reached. */
 export async function startApiServer(
   t: Teardown,
   {
@@ -74,7 +74,7 @@ async function startServer(
     onLine: () => {},
   });
   if ("failed" in child) throw new Error(child.failed);
-  // A bench that is killed stops nothing itself.
+  // A killed bench cannot stop its servers.
   const watch = await startParentWatch();
   watch.remember(child.pid);
   t.teardown(async () => {

@@ -6,7 +6,7 @@ export type Work = {
   name: string;
   server: Server;
   requests: Requests;
-  /** Requests a CPU second, against those of a bare handler. */
+  /** Requests per CPU second, as a ratio to the bare handler. */
   goal: number;
 };
 
@@ -16,7 +16,7 @@ const chain = z.object({ data: z.object({ chain: z.object({ blockNumber: z.int()
 const json = { "Content-Type": "application/json" };
 const chainQuery = JSON.stringify({ query: "{ chain { blockNumber chainId } }" });
 
-/** The works of api.md's table; what each is answered has been looked at. @throws Error where an answer is wrong. */
+/** The workloads of api.md's table, with checked answers. @throws Error where an answer is wrong. */
 export async function prepareWorks({
   kept,
   unkept,
@@ -62,7 +62,7 @@ export async function prepareWorks({
   ];
 }
 
-/** Pages of the list of transactions, each another question. */
+/** Pages of the list of transactions, each with its own cursor. */
 async function pagesOf({ url }: Server): Promise<string[]> {
   const paths = ["/api/v1/transactions?limit=20"];
   for (let page = 0; page < 60; page += 1) {

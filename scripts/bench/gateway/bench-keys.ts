@@ -14,5 +14,5 @@ export const benchKeys: readonly BenchKey[] = Array.from({ length: keysCount }, 
   limitPerMinute: highLimitPerMinute,
 }));
 
-/** The one by which it is checked that limits hold. */
+/** The key for the check that limits hold. */
 export const limitedKey: BenchKey = { value: `bench-limited-${"k".repeat(32)}`, limitPerMinute: 5 };

@@ -49,7 +49,7 @@ export async function checkAnswers({
   if (keepsLimits) await checkLimit(url, fail);
 }
 
-/** Sends twice as many calls as the limit admits, one after the other. Exactly the first ones may be answered. */
+/** Sends twice the limit, one call after the other. Exactly the first half may be answered. */
 async function checkLimit(url: string, fail: (problem: string) => never): Promise<void> {
   const { value: key, limitPerMinute } = limitedKey;
   for (let call = 1; call <= 2 * limitPerMinute; call += 1) {

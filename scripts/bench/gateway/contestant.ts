@@ -1,11 +1,11 @@
 import type { BenchKey } from "./bench-keys.ts";
 
-/** A program that stands between clients and validators, and is measured. */
+/** A proxy between clients and validators that the bench measures. */
 export type Contestant = {
   name: ContestantName;
-  /** For people: what it is and how it is set up. */
+  /** A description for the report: what it is and how it is set up. */
   title: string;
-  /** The program that has to be installed beside the project; undefined if there is none. */
+  /** A program that has to be installed separately; undefined if there is none. */
   program?: { name: string; debianPackage: string; versionFlag: string };
   /** Whether it keeps a limit for each key. */
   keepsLimits: boolean;
@@ -18,15 +18,15 @@ export const contestantNames = ["nginx", "haproxy", "http-proxy", "node-undici",
 export type ContestantName = (typeof contestantNames)[number];
 
 export type Setup = {
-  /** Of its own, and empty. */
+  /** An empty Redis of its own. */
   folder: string;
-  /** A free one on 127.0.0.1, where it has to listen. */
+  /** The free port on 127.0.0.1 on which it has to listen. */
   port: number;
   /** Ports of the validators on 127.0.0.1. */
   validatorPorts: readonly number[];
   keys: readonly BenchKey[];
   redisUrl: string;
-  /** Whole paths of programs by name. */
+  /** Absolute paths of programs, by name. */
   programs: Readonly<Record<string, string>>;
 };
 

@@ -7,7 +7,7 @@ import type { RunningContestant } from "./start-contestant.ts";
 import { type LatencyRow, summarizeLatency, summarizeWorkload, type WorkloadRow } from "./summarize.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
-/** A pause, so that a proxy's remaining work for one turn does not count for the next. */
+/** A pause, so that work left over from one turn does not count for the next. */
 const pauseMs = 100;
 
 /** Lets contestants take turns, keeps the measurements, and sums them up in the end. */

@@ -10,7 +10,7 @@ const response = z.strictObject({ jsonrpc: z.literal("2.0"), id: z.number(), res
 const lagBlocksMax = 2;
 const shownMax = 200;
 
-/** What is wrong with the answer to a workload's request, in words; undefined if it is right. */
+/** What is wrong with an answer, in words; undefined if it is right. */
 export function judgeAnswer({
   sent,
   answer: { status, text },

@@ -28,7 +28,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const say = (line: string) => void process.stderr.write(`${line}\n`);
     const result = await runBench({ options, env: process.env, say, signal: interrupted.signal });
     write(result, options);
-    // Figures from wrong answers mean nothing.
+    // Figures mean nothing where answers are wrong.
     if (result.works.some(({ errors, wrong }) => errors + wrong > 0)) process.exitCode = 1;
   } catch (error) {
     process.exitCode = interrupted.signal.aborted ? exitInterrupted : exitCodeOf(error);

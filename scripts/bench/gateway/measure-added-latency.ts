@@ -3,9 +3,9 @@ import { type LoadResult, runWrk } from "./run-wrk.ts";
 import type { RunningContestant } from "./start-contestant.ts";
 import type { Workload } from "./workloads.ts";
 
-/** What a proxy adds to an answer's time at half of what it can carry, once. */
+/** One measurement of the latency that a proxy adds at half of its full rate. */
 export type AddedLatency = {
-  /** How many went through the proxy. As many went to the validator. */
+  /** How many requests went through the proxy; as many went to the validator directly. */
   requestsPerSecond: number;
   direct: { p50Ms: number; p99Ms: number };
   through: { p50Ms: number; p99Ms: number };

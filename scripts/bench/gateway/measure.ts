@@ -5,24 +5,24 @@ import { type Samples, sampleAnswers } from "./sample-answers.ts";
 import type { RunningContestant } from "./start-contestant.ts";
 import type { Workload } from "./workloads.ts";
 
-/** One contestant at one workload, once. */
+/** One measurement of one contestant with one workload. */
 export type Measurement = {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of the proxy's processes alone, and with the Redis that it uses. */
+  /** By the CPU time of the proxy's processes, without and with its Redis. */
   requestsPerCpuSecond: number;
   requestsPerCpuSecondWithRedis: number;
   /** How much of its core the proxy used, from 0 to 1. */
   cpuShare: number;
-  /** Calls in a request to a validator, on average; 0 where none was sent. */
+  /** Mean number of calls in a request to a validator; 0 where there was none. */
   arrayLength: number;
-  /** Of the calls answered, how many a validator was asked. */
+  /** The share of the answered calls that reached a validator. */
   reachedShare: number;
-  /** Of the load: statuses other than 200, broken connections, timeouts. Of the samples: wrong answers. */
+  /** In the load: statuses other than 200, broken connections, timeouts. In the samples: wrong answers. */
   errors: number;
   wrong: Pick<Samples, "wrong" | "firstProblem">;
-  /** The most that the proxy's processes held. */
+  /** The peak memory of the proxy's processes. */
   peakMemoryBytes: number;
 };
 

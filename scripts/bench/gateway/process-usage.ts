@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** What Linux tells of a running process in /proc. A process that has ended counts as nothing. */
+/** What /proc tells of a running process (Linux). An ended process counts as nothing. */
 
 /** USER_HZ: the ticks of /proc are hundredths of a second on every Linux. */
 const ticksPerSecond = 100;
@@ -13,7 +13,7 @@ export function processesOf(group: number): number[] {
     .filter((pid) => Number(statFields(pid)[2]) === group);
 }
 
-/** The processes that a process has started: each has a group of its own where the program makes them so. */
+/** The children of a process, which may have process groups of their own. */
 export function childrenOf(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -21,7 +21,7 @@ export function childrenOf(parent: number): number[] {
     .filter((pid) => Number(statFields(pid)[1]) === parent);
 }
 
-/** User and system time that these processes have used so far, all their threads together. */
+/** User and system time of these processes so far, over all threads. */
 export function cpuSeconds(pids: readonly number[]): number {
   let ticks = 0;
   for (const pid of pids) {
@@ -31,7 +31,7 @@ export function cpuSeconds(pids: readonly number[]): number {
   return ticks / ticksPerSecond;
 }
 
-/** The most memory that these processes held since they were last reset, page tables aside (VmHWM). */
+/** Peak memory of these processes since the last reset, without page tables (VmHWM). */
 export function peakMemoryBytes(pids: readonly number[]): number {
   let kilobytes = 0;
   for (const pid of pids) {
@@ -40,7 +40,7 @@ export function peakMemoryBytes(pids: readonly number[]): number {
   return kilobytes * 1024;
 }
 
-/** Lets the highest value count from now on (proc(5), clear_refs). */
+/** Resets the peak (proc(5), clear_refs). */
 export function resetPeakMemory(pids: readonly number[]): void {
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }

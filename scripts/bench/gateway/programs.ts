@@ -4,13 +4,13 @@ import { findProgram } from "../../processes/find-program.ts";
 import type { Contestant } from "./contestant.ts";
 
 export type Programs = {
-  /** Whole paths by name. */
+  /** Absolute paths, by name. */
   found: Readonly<Record<string, string>>;
-  /** What is not there, each with how to install it. */
+  /** Missing programs, each with how to install it. */
   missing: readonly { name: string; advice: string }[];
 };
 
-/** Without these nothing can be measured. */
+/** No measurement works without these. */
 const needed = [
   { name: "wrk", debianPackage: "wrk" },
   { name: "redis-server", debianPackage: "redis-server" },
@@ -20,7 +20,7 @@ const needed = [
 /** Debian keeps servers where a user's PATH does not look. */
 const serverFolder = "/usr/sbin";
 
-/** Looks for what the bench and these contestants run. */
+/** Looks for the programs of the bench and of these contestants. */
 export async function findPrograms({
   contestants,
   path,
@@ -43,20 +43,20 @@ export async function findPrograms({
   return { found, missing };
 }
 
-/** Why nothing at all can be measured; empty where it can. */
+/** Why no measurement is possible; empty where it is. */
 export function missingForAll({ missing }: Programs): string[] {
   const names = new Set(needed.map(({ name }) => name));
   return missing.filter(({ name }) => names.has(name)).map(({ advice }) => advice);
 }
 
-/** The version that a contestant's program tells, or that of Node for those that run on it. */
+/** The version of a contestant's program, or of Node for those that run on it. */
 export async function versionOf({ program }: Contestant, found: Programs["found"]): Promise<string> {
   if (program === undefined) return `Node ${process.version}`;
   const { stdout, stderr } = await promisify(execFile)(found[program.name] ?? "", [program.versionFlag]);
   return /\d+(\.\d+)+/.exec(stdout + stderr)?.[0] ?? "unknown";
 }
 
-/** What the bench needs is not there; `problems` say how to install it. */
+/** A program of the bench is missing; `problems` say how to install it. */
 export class MissingProgramsError extends Error {
   override readonly name = "MissingProgramsError";
   readonly problems: readonly string[];

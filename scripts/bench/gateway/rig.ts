@@ -29,7 +29,7 @@ export type StartOptions = { onProxyCore?: boolean; onLine?: (line: string) => v
 export type Validators = {
   ports: readonly number[];
   chain: StubChain;
-  /** Requests and calls that reached them so far, a gateway's questions of its own left out. */
+  /** Requests and calls that have reached them, without the gateway's own polls. */
   counts(): Promise<Counts>;
 };
 
@@ -58,7 +58,7 @@ export async function createRig({
   const remember = (child: Child) => {
     children.add(child);
     watch.remember(child.pid);
-    // Its number may be another program's from now on.
+    // Another program may get its number from now on.
     child.ended.then(() => {
       children.delete(child);
       watch.forget(child.pid);
@@ -76,14 +76,14 @@ export async function createRig({
       name,
       program: programs["taskset"] ?? "taskset",
       args: ["-c", list, program, ...args],
-      // Nothing else of our environment: it could configure what is measured.
+      // No other variables: they could configure the measured program.
       env: { PATH, HOME, ...env },
       cwd: folder,
       onLine,
     });
     if ("failed" in started) throw new Error(started.failed);
     remember(started);
-    // A stop that came while it was being started did not see it.
+    // A stop during its start has not seen it.
     if (stopping !== undefined) started.kill();
     return started;
   }
@@ -128,7 +128,7 @@ export async function createRig({
   }
 }
 
-/** One process for each core that is left beside the load tool's: more would only take turns. */
+/** One process for each core besides the load tool's: more would only share cores. */
 async function startValidators({ cores, start }: Pick<Rig, "cores" | "start">): Promise<Validators> {
   const startedAtMs = Date.now();
   const processes = Math.min(validatorsCount, Math.max(1, cores.load.length - 1));

@@ -43,7 +43,7 @@ export async function runBench({
 }: {
   options: BenchOptions;
   env: Readonly<Record<string, string | undefined>>;
-  /** Told what is being done, a line at a time. */
+  /** Called with each step, one line at a time. */
   say: (line: string) => void;
   signal: AbortSignal;
 }): Promise<BenchResult> {
@@ -107,7 +107,7 @@ function whyNot({ name, program }: Contestant, { missing }: Programs): string[] 
   return lacking === undefined ? [] : [`${name}: ${lacking.advice}`];
 }
 
-/** All of them at once stay up: what asks nothing uses nothing, and none is measured colder than another. */
+/** All of them stay up: an idle one uses nothing, and none is measured colder than another. */
 async function startAll({
   present,
   rig,
@@ -130,7 +130,7 @@ async function startAll({
   return running;
 }
 
-/** Until compilers have seen all the code: rounds that differ for that would say nothing. */
+/** Long enough for compilers to see all the code, so that rounds are comparable. */
 async function warmUp({
   running,
   rig,

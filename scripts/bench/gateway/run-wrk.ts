@@ -20,7 +20,7 @@ export type Load = {
   url: string;
   connections: number;
   seconds: number;
-  /** No two loads of one bench have the same. */
+  /** Unique among the loads of one bench. */
   run: number;
   /** The mean pause between an answer and the next request of its connection; none where undefined. */
   thinkMs?: number;

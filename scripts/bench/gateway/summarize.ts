@@ -21,13 +21,13 @@ export type WorkloadRow = {
   /** Over all rounds. */
   errors: number;
   wrong: number;
-  /** Against nginx in the same round; undefined where nginx was not measured. */
+  /** The ratio to nginx in the same round; undefined where nginx was not measured. */
   againstNginx: AgainstNginx | undefined;
 };
 
 export type AgainstNginx = {
   requestsPerCpuSecond: Spread;
-  /** This contestant's Redis counts, nginx has none. */
+  /** The contestant's Redis counts; nginx has none. */
   requestsPerCpuSecondWithRedis: Spread;
   requestsPerSecond: Spread;
   p99Ms: Spread;
@@ -44,7 +44,7 @@ export type LatencyRow = {
   errors: number;
 };
 
-/** One contestant's rounds at one work; `nginx` are nginx's, in the same order. */
+/** One contestant's rounds of one workload; `nginx` has nginx's rounds in the same order. */
 export function summarizeWorkload({
   contestant,
   work,
@@ -57,7 +57,7 @@ export function summarizeWorkload({
   nginx: readonly Measurement[] | undefined;
 }): WorkloadRow {
   const over = (figure: (one: Measurement) => number) => spreadOf(rounds.map(figure));
-  // By round, because what the machine does beside the bench changes with time and meets neighbours alike.
+  // The ratio is taken by round: other work on the machine changes over time and slows both alike.
   const against = (figure: (one: Measurement) => number) =>
     spreadOf(rounds.flatMap((one, round) => ratio(figure(one), nginx?.[round], figure)));
   return {

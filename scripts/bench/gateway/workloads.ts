@@ -4,14 +4,14 @@
  */
 export type Workload = {
   name: WorkloadName;
-  /** For people. */
+  /** Its name in the report. */
   title: string;
   callsPerRequest: number;
   requests: readonly WorkloadRequest[];
 };
 
 export type WorkloadRequest = {
-  /** Which of the keys it carries. */
+  /** The keys that its requests carry. */
   keyIndex: number;
   /** JSON; each `{u}` in it stands for twelve hexadecimal digits that no request had before. */
   body: string;
@@ -94,7 +94,7 @@ function rpc(id: number, method: string, params: string): string {
 function mixRequests(): WorkloadRequest[] {
   const bodies = inTurn(idsCount, (index) => {
     const id = index + 1;
-    // Seven and a hundred have no common divisor: all places come, and what is alike does not stand together.
+    // Seven and a hundred have no common divisor: every place comes once, and like requests are spread.
     const place = (index * 7) % idsCount;
     const unique =
       place % 10 === 0 ? `${"0".repeat(10)}${(place / 10).toString().padStart(2, "0")}` : uniqueMark;

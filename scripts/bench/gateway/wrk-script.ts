@@ -15,7 +15,7 @@ export function wrkScript({
   work: Workload;
   /** The keys' values. */
   keys: readonly string[];
-  /** Tells the unique digits of this run from those of any other. */
+  /** Makes the unique digits of this run differ from any other's. */
   run: number;
   thinkMs: number | undefined;
 }): string {
@@ -43,7 +43,7 @@ function requestText(key: string, body: string): string {
   return `${head.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** What stands around the unique digits. */
+/** The pieces around the unique digits. */
 function toPieces(text: string): string[] {
   return text.split(uniqueMark);
 }
@@ -53,7 +53,7 @@ function luaString(text: string): string {
   return JSON.stringify(text);
 }
 
-// One and two pieces apart from more, since most requests have them and a table costs more than the rest.
+// One and two pieces are special cases: most requests have them, and a table costs more than the rest.
 const sendInTurn = `
 local at, count = 0, 0
 local function unique()

@@ -2,7 +2,7 @@ import type { ProfileResult } from "./run-profile.ts";
 
 const functionsShown = 40;
 
-/** Where the time goes: by module, then the functions that took most themselves. All in microseconds a request. */
+/** Prints the time by module, then by the functions with the most own time, in microseconds per request. */
 export function printProfile({ work, requests, seconds, cpuSeconds, times }: ProfileResult): string {
   const busyUs = times.totalUs - times.idleUs;
   const row = (us: number) =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Module, moduleOf } from "./module-of.ts";
 
-/** The time that one function took itself, what it called left out. */
+/** A function's own time, without the functions that it calls. */
 export type FunctionTime = {
   /** `name`, or `name ← caller` for one that is not written in JavaScript. */
   name: string;
@@ -12,7 +12,7 @@ export type FunctionTime = {
 };
 
 export type CpuTimes = {
-  /** All that was sampled, and of it the time in which there was nothing to do. */
+  /** The time of all samples, and the idle part of it. */
   totalUs: number;
   idleUs: number;
   /** Longest first; idle time left out. */
@@ -95,7 +95,7 @@ function placeOf({ callFrame: { url, lineNumber } }: Node, root: string): string
   return `${shortUrl(url, root)}:${lineNumber + 1}`;
 }
 
-/** A file of the project from its root on; what Node brings as it is. */
+/** A project file relative to the root; a file of Node as it is. */
 function shortUrl(url: string, root: string): string {
   const path = url.replace("file://", "");
   return path.startsWith(root) ? path.slice(root.length) : path;

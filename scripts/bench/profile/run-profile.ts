@@ -15,7 +15,7 @@ export type ProfileResult = {
   work: string;
   requests: number;
   seconds: number;
-  /** That the gateway's process used, all its threads together, by the kernel's count. */
+  /** CPU time of the gateway's process over all threads, by the kernel's count. */
   cpuSeconds: number;
   times: CpuTimes;
   /** The profile itself, for Chrome's developer tools. */
@@ -24,7 +24,7 @@ export type ProfileResult = {
 
 const warmUpSeconds = 3;
 const sampleUs = 250;
-/** Writing a profile of many samples takes its time. */
+/** Long, since writing a large profile takes time. */
 const stopWithinMs = 30_000;
 
 /**

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command, Setup } from "../contestant.ts";
 
-/** What a contestant of ours over `node:http` is told, as JSON in a file. */
+/** The settings of our contestants over `node:http`, as JSON in a file. */
 export type ServerSettings = Pick<Setup, "port" | "keys" | "redisUrl"> & { validators: string[] };
 
 /** A program of `servers/` with its settings. */

@@ -3,7 +3,7 @@ import { Agent, createServer } from "node:http";
 import { createProxyServer } from "http-proxy";
 import type { ServerSettings } from "../contestants/node-server.ts";
 
-/** The contestant "http-proxy": what its own documentation shows, with a key check before. */
+/** The contestant "http-proxy": its documentation's example, behind a key check. */
 
 const { port, keys, validators }: ServerSettings = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
 const known = new Set(keys.map(({ value }) => value));

@@ -5,7 +5,7 @@ import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { Pool } from "undici";
 import type { ServerSettings } from "../contestants/node-server.ts";
 
-/** The contestant "node-undici": a gateway as one would write it today out of the packages that everybody uses. */
+/** The contestant "node-undici": a gateway made from the most common packages. */
 
 const { port, keys, redisUrl, validators }: ServerSettings = JSON.parse(
   readFileSync(process.argv[2] ?? "", "utf8"),

@@ -13,7 +13,7 @@ type Call = { id: unknown; method: string; params: unknown[] };
 
 const [startedAt, ...ports] = process.argv.slice(2).map(Number);
 const chain = createStubChain({ startedAtMs: startedAt ?? Date.now() });
-/** What came from the proxy's clients. A gateway's questions of its own all ask for a block, which no workload does. */
+/** Calls from the proxy's clients. The gateway's own polls all ask for a block, which no workload does. */
 const counts = { requests: 0, calls: 0 };
 
 for (const port of ports) await listen(port);
@@ -40,7 +40,7 @@ function answerPost(res: HttpResponse): void {
   res.onData((chunk, isLast) => {
     const piece = Buffer.from(chunk);
     const body = before === undefined ? piece : Buffer.concat([before, piece]);
-    // The library takes the memory of a piece back when this callback returns.
+    // The library reuses a piece's memory when this callback returns.
     if (!isLast) before = Buffer.from(body);
     else if (!isGone) res.writeHeader("Content-Type", "application/json").end(answerBody(body.toString()));
   });
