@@ -90,8 +90,11 @@ t.test(
     await ask(...read);
     for (const validator of cluster.validators) validator.hang();
     const waiting = Array.from({ length: 30 }, () => ask(...read));
-    await waitFor("all are taken out", () =>
-      pool.status().validators.every(({ breaker }) => breaker === "open"),
+    await waitFor(
+      "all are suspects, and every place is taken",
+      () =>
+        !pool.isAnswering() &&
+        pool.status().validators.every(({ lanes: { light } }) => light?.inFlight === light?.max),
     );
     const more = Array.from({ length: 60 }, () => ask(...read));
     t.ok((await Promise.race(more)) === "unavailable", "more than can wait is refused");
