@@ -7,6 +7,8 @@ import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 
 const claims = 500;
+/** On a busy machine five hundred at once are refused with 503 for a while. */
+const takenWithinMs = 120_000;
 
 t.test("500 claims at once by 500 addresses are all paid, each once", async (t) => {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t, { blockTimeSeconds: 0.25 })]);
@@ -49,6 +51,6 @@ async function claimUntilTaken(faucet: FaucetUnderTest, address: string): Promis
       if (status !== 503) throw new Error(`refused with ${status}: ${json.detail}`);
       return undefined;
     },
-    { everyMs: 100 },
+    { withinMs: takenWithinMs, everyMs: 100 },
   );
 }
