@@ -56,6 +56,8 @@ export function apiService({
         API_UPSTREAM: gatewayUrl,
         API_UPSTREAM_KEY: apiKey,
         API_FAUCET_URL: faucetPage,
+        // The gateway, which tells whose page of the explorer it passes on.
+        API_TRUSTED_PROXIES: env["API_TRUSTED_PROXIES"] ?? "127.0.0.1,::1",
         API_WALLET_PROXY_URL: `${reachableUrl({ host: "127.0.0.1", port: walletPort })}/`,
         ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
       }),

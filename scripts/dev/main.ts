@@ -71,6 +71,7 @@ async function start(options: DevOptions): Promise<void> {
           port: config.port,
           ops: config.ops,
           isTls: config.tls !== undefined,
+          env: () => ({ EXPLORER_URL: api.explorerUrl }),
           endWithinMs: config.stopTimeoutMs + 1000,
         },
         nodeProgram: process.execPath,

@@ -143,8 +143,10 @@ t.test("docker compose config, for every profile", async (t) => {
       all.filter(([, service]) => network in service.networks).map(([name]) => name);
     t.same(on("validators").sort(), [...five, "gateway", "network-exporter", "prometheus"].sort());
     t.same(on("claims").sort(), ["faucet", "gateway"]);
+    t.same(on("pages").sort(), ["api", "gateway"]);
     t.same(on("edge").sort(), ["api", "faucet", "gateway"]);
-    for (const name of ["validators", "services", "claims"]) t.equal(networks[name]?.internal, true, name);
+    for (const name of ["validators", "services", "claims", "pages"])
+      t.equal(networks[name]?.internal, true, name);
   });
 
   await t.test(
@@ -215,7 +217,17 @@ t.test("docker compose config, for every profile", async (t) => {
       upstreamApiKey: "tg_dev_of_the_volume",
       publicUrl: "http://127.0.0.1:4000",
       contractsFolder: path("config/contracts"),
+      faucetUrl: "http://127.0.0.1:4001",
+      walletProxyUrl: "http://127.0.0.1:8541/",
+      trustedProxies: ["172.28.86.8/29"],
     });
+    t.equal(faucet.explorerUrl, api.publicUrl);
+    const address = services["api"]?.networks["pages"]?.ipv4_address;
+    t.equal(
+      gateway.explorerUrl,
+      `http://${address}:${api.port}`,
+      "the API sees who asks, of the gateway alone",
+    );
   });
 
   await t.test("the api adopts a chain where its option is given, and otherwise does not", async (t) => {

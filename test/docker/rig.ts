@@ -140,6 +140,8 @@ export async function ownPlace({ env, subnet }: { env: DockerEnvironment; subnet
       GRAFANA_ADDRESS: `172.28.${subnet + 1}.30`,
       CLAIMS_SUBNET: `172.28.${subnet + 2}.0/29`,
       FAUCET_PRIVATE_ADDRESS: `172.28.${subnet + 2}.6`,
+      PAGES_SUBNET: `172.28.${subnet + 2}.8/29`,
+      API_PAGES_ADDRESS: `172.28.${subnet + 2}.14`,
       // Whoever waits for a container's health waits for one or two of these.
       HEALTH_INTERVAL: "2s",
       // A sandbox may allow no more, and have a private /.

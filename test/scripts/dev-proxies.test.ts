@@ -18,6 +18,14 @@ t.test("npm start brings the wallet proxy and the internal RPC", async (t) => {
     t.match(await page.text(), "Add the network to your wallet");
   });
 
+  t.test("it leads to the explorer behind the gateway, and to the faucet", async (t) => {
+    const page = await (await fetch(wallet)).text();
+    t.match(page, ` data-faucet="http://127.0.0.1:${dev.ports.faucet}"`);
+    const explorer = await fetch(`${wallet}explorer/network`);
+    t.equal(explorer.status, 200);
+    t.match(await explorer.text(), wallet, "and it back here");
+  });
+
   t.test("it has a key that lets a wallet and a dapp ask often", async (t) => {
     const answers = await Promise.all(Array.from({ length: 150 }, () => ask(wallet, "eth_blockNumber")));
     t.same(
