@@ -8,13 +8,13 @@ export function errorPage(
     title,
     help,
     status,
-    refreshSeconds,
+    retrySeconds,
     wayOn,
   }: {
     title: string;
     help: string;
     status: number;
-    refreshSeconds?: number;
+    retrySeconds?: number;
     /** Where to go on, from the root; the home page unless said otherwise. */
     wayOn?: { path: string; text: string };
   },
@@ -24,7 +24,7 @@ export function errorPage(
     title,
     description: help,
     status,
-    ...(refreshSeconds === undefined ? {} : { refreshSeconds }),
+    ...(retrySeconds === undefined ? {} : { retrySeconds }),
     main: html`<section class="message" role="status">
 <h1>${title}</h1>
 <p>${help}</p>
@@ -52,6 +52,6 @@ export function awayPage(context: PageContext, what: "chain" | "index"): Page {
     title: away,
     help: what === "chain" ? awayChain : awayIndex,
     status: 503,
-    refreshSeconds: 5,
+    retrySeconds: 5,
   });
 }

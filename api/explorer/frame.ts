@@ -38,15 +38,17 @@ export function frame(
   },
 ): string {
   const { texts, settings } = context;
-  const { title, description, main, refreshSeconds, live, previous, next, searched = "" } = page;
+  const { title, description, main, retrySeconds, live, previous, next, searched = "" } = page;
   const neighbours = [
     ...(previous === undefined ? [] : [html`<link rel="prev" href="${root}${previous}">`]),
     ...(next === undefined ? [] : [html`<link rel="next" href="${root}${next}">`]),
   ];
-  const refresh =
-    refreshSeconds === undefined
+  // Not a page that loads itself again, which takes the reader's place away (WCAG 2.1, 2.2.1).
+  const again =
+    retrySeconds === undefined && live === undefined
       ? html``
-      : html`<noscript><meta http-equiv="refresh" content="${String(refreshSeconds)}"></noscript>`;
+      : html`<noscript><p class="note"><a href="${root}${path}">${texts.again}</a></p></noscript>
+`;
   return pageShell({
     language,
     root,
@@ -58,9 +60,8 @@ export function frame(
     <meta property="og:type" content="website">
     <meta property="og:url" content="${settings.publicUrl.replace(/\/$/, "")}/${path.split("?", 1)[0] ?? ""}">
     <meta property="og:site_name" content="${network.chainName}">
-    ${neighbours}
-    ${refresh}`,
-    bodyAttributes: html` data-root="${root}" data-words="${JSON.stringify(texts.live)}"${live === undefined ? html`` : html` data-live="${live}"`}`,
+    ${neighbours}`,
+    bodyAttributes: html` data-root="${root}" data-words="${JSON.stringify(texts.live)}"${live === undefined ? html`` : html` data-live="${live}"`}${retrySeconds === undefined ? html`` : html` data-retry-seconds="${String(retrySeconds)}"`}`,
     top: html`<a class="skip" href="#main">${texts.skip}</a>
       <form class="search" role="search" action="${root}search">
         <label for="q" class="unseen">${texts.search.label}</label>
@@ -70,7 +71,7 @@ export function frame(
       <nav class="pages" aria-label="${texts.nav.label}"><ul>
         ${entries.map((item) => navigationItem(item, { texts, root, current: entry }))}
       </ul></nav>`,
-    main,
+    main: html`${again}${main}`,
     foot: html`<footer class="foot">
       <p>${network.chainName} · ${texts.footer.chainId(network.chainId)} · ${texts.footer.about}</p>
       <p>${texts.footer.language}: ${languageLinks({ language, root, path })}</p>

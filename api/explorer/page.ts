@@ -29,8 +29,8 @@ export type Page = {
   description: string;
   main: Html;
   status?: number;
-  /** How many seconds after which a page without scripts loads itself again. */
-  refreshSeconds?: number;
+  /** Of an error that may pass: page.js asks so often whether the page is there by now. */
+  retrySeconds?: number;
   /** Whether it tells of new blocks: "count" with a link to them, "follow" by loading itself. */
   live?: "count" | "follow";
   /** Its neighbours, from the root, for links and the arrow keys. */

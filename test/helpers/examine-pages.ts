@@ -115,7 +115,6 @@ export function twoLooks(index: number): Look[] {
   return [look(bits), look(15 - bits)];
 }
 
-/** The fewest looks that have every pair of values: in each language both colours, in each colour both widths, and so on. */
-export function pairwiseLooks(): Look[] {
-  return [0b0000, 0b0111, 0b1011, 0b1101, 0b1110].map(look);
+export function allLooks(): Look[] {
+  return Array.from({ length: 16 }, (_, bits) => look(bits));
 }

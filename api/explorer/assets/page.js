@@ -4,7 +4,7 @@
 import { addCopyButtons } from "./copy.js";
 import { say } from "./elements.js";
 
-const { root = "./", live } = document.body.dataset;
+const { root = "./", live, retrySeconds } = document.body.dataset;
 
 const minute = 60;
 const hour = 60 * minute;
@@ -103,8 +103,21 @@ function watchBlocks() {
   });
 }
 
+/** What is not there yet, or away: shown as soon as it can be, and not before, so that nobody loses their place for nothing. */
+function watchForThePage(seconds = 0) {
+  setTimeout(async () => {
+    const isThere = await fetch(location.href, { method: "HEAD" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isThere) location.reload();
+    else watchForThePage(seconds);
+  }, seconds * 1000);
+}
+
 tellTimes();
 setInterval(tellTimes, 1000);
 addCopyButtons();
 listenToKeys();
 if (live !== undefined) watchBlocks();
+if (retrySeconds !== undefined) watchForThePage(Number(retrySeconds));

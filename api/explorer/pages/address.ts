@@ -163,6 +163,7 @@ async function eventsCard(
   const first = before === undefined ? html`` : html`<a href="${el.to(path)}">← ${texts.list.newest}</a>`;
   return html`<section class="card">
 ${tabs(context, record, "events")}
+<h2 class="unseen">${texts.transaction.events}</h2>
 ${list}
 ${passed}
 <nav class="pager" aria-label="${texts.list.older}"><span>${first} ${older}</span></nav>

@@ -42,7 +42,7 @@ export const block = pageRoute({
         help: texts.block.unknownHelp(el.integer(newest.number)),
         status: 404,
         wayOn: { path: `block/${newest.number}`, text: texts.home.newestBlock },
-        ...(number - newest.number < 10 ? { refreshSeconds: 2 } : {}),
+        ...(number - newest.number < 10 ? { retrySeconds: 5 } : {}),
       });
     }
     const list = await listOrAway(context, listBlockTransactions(read.db, number, query), (page) => {

@@ -39,7 +39,6 @@ ${histogramCard(context, blocks)}`;
     return {
       title: words.title,
       description: words.intro,
-      refreshSeconds: 5,
       live: "count",
       main: html`<div class="intro"><h1>${words.title}</h1><p>${words.intro}</p></div>
 ${stateCard(context, chain, standing)}

@@ -37,7 +37,6 @@ export const home = pageRoute({
     return {
       title: texts.home.title,
       description: texts.home.intro,
-      refreshSeconds: 10,
       live: "count",
       main: html`<div class="intro">
 <h1>${texts.home.title}</h1>

@@ -21,14 +21,14 @@ export const transaction = pageRoute({
     const record = await read.transaction(hash);
     if (record === undefined) {
       const { unknown, unknownHelp } = texts.transaction;
-      return errorPage(context, { title: unknown, help: unknownHelp, status: 404, refreshSeconds: 2 });
+      return errorPage(context, { title: unknown, help: unknownHelp, status: 404, retrySeconds: 5 });
     }
     const { number: head } = await read.latest();
     const isPending = record.status === "pending";
     return {
       title: texts.transaction.titleOf(`${hash.slice(0, 10)}…${hash.slice(-6)}`),
       description: `${texts.status[record.status]}: ${summaryOf(context, record)}`,
-      ...(isPending ? { refreshSeconds: 2, live: "follow" as const } : {}),
+      ...(isPending ? { live: "follow" as const } : {}),
       main: html`<h1>${texts.transaction.title}</h1>
 ${outcome(context, record)}
 ${transactionFacts(context, record, head)}

@@ -3,6 +3,7 @@ export const en = {
   locale: "en-GB",
   explorer: "explorer",
   skip: "Skip to the content",
+  again: "Load this page again",
   nav: {
     label: "Pages",
     home: "Home",
@@ -474,7 +475,7 @@ export const en = {
     notFoundHelp:
       "The address may be mistyped, or the page has moved. Search for a block, a transaction or an address, or begin at home.",
     away: "This cannot be shown at the moment",
-    awayChain: "The chain does not answer. This page tries again by itself.",
+    awayChain: "The chain does not answer. Try again in a few seconds.",
     awayIndex: "The index does not answer. Single blocks, transactions and addresses can still be looked up.",
     limited: "That was a lot of pages",
     limitedHelp: (seconds: number) =>

@@ -5,6 +5,7 @@ export const id: Texts = {
   locale: "id-ID",
   explorer: "penjelajah",
   skip: "Langsung ke isi",
+  again: "Muat ulang halaman ini",
   nav: {
     label: "Halaman",
     home: "Beranda",
@@ -475,7 +476,7 @@ export const id: Texts = {
     notFoundHelp:
       "Alamatnya mungkin salah ketik, atau halamannya telah pindah. Cari blok, transaksi, atau alamat, atau mulai dari beranda.",
     away: "Ini tidak dapat ditampilkan saat ini",
-    awayChain: "Jaringan tidak menjawab. Halaman ini mencoba lagi dengan sendirinya.",
+    awayChain: "Jaringan tidak menjawab. Coba lagi dalam beberapa detik.",
     awayIndex: "Indeks tidak menjawab. Blok, transaksi, dan alamat tetap dapat dicari satu per satu.",
     limited: "Terlalu banyak halaman",
     limitedHelp: (seconds) => `Alamat ini meminta lebih dari yang boleh. Berlanjut dalam ${seconds} dtk.`,

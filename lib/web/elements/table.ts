@@ -32,7 +32,7 @@ export function table<Row>({
     );
     return html`<tr>${cells}</tr>`;
   });
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
 <table>
 <caption>${caption}</caption>
 <thead><tr>${head}</tr></thead>

@@ -250,7 +250,11 @@ t.test("a chain or an index that is away is a page that tries again", async (t) 
   const away = await own.get("/blocks?limit=50", browser);
   t.equal(away.status, 503);
   t.match(away.text, "The index does not answer.");
-  t.match(away.text, '<noscript><meta http-equiv="refresh" content="5"></noscript>');
+  t.match(away.text, 'data-retry-seconds="5"', "a browser with scripts asks again");
+  t.match(
+    away.text,
+    '<noscript><p class="note"><a href="./blocks?limit=50">Load this page again</a></p></noscript>',
+  );
   const home = await own.get("/", browser);
   t.equal(home.status, 200, "what the chain says goes on");
   t.match(home.text, "Lists cannot be shown at the moment");

@@ -2,11 +2,12 @@ import t from "tap";
 import { explorerScenes } from "../../../scripts/pages/explorer-scenes.ts";
 import { openExplorerSites } from "../../../scripts/pages/sites/explorer-sites.ts";
 import { startChromium } from "../../helpers/chromium.ts";
-import { examinePages, pairwiseLooks, twoLooks } from "../../helpers/examine-pages.ts";
+import { allLooks, examinePages, twoLooks } from "../../helpers/examine-pages.ts";
 import { createDatabase } from "../../helpers/postgres.ts";
 import { startRedis } from "../../helpers/redis.ts";
 
-const isCi = process.env["CI"] !== undefined;
+/** `LOOKS=all`: sixteen of each page, which takes minutes. */
+const looksOf = process.env["LOOKS"] === "all" ? allLooks : twoLooks;
 const heaviestBytesMax = 100_000;
 
 t.setTimeout(600_000);
@@ -24,11 +25,7 @@ t.test(
       hasFixedClock: true,
       open: () => site(sites),
     }));
-    const { looks, heaviest } = await examinePages(t, {
-      browser,
-      scenes,
-      looksOf: isCi ? pairwiseLooks : twoLooks,
-    });
+    const { looks, heaviest } = await examinePages(t, { browser, scenes, looksOf });
     t.ok(looks >= 2 * scenes.length);
     t.ok(heaviest.bytes < heaviestBytesMax, `${heaviest.name} has ${heaviest.bytes} bytes with its files`);
     t.comment(`${looks} looks; the heaviest page: ${heaviest.name}, ${heaviest.bytes} bytes with its files`);
