@@ -10,6 +10,7 @@ import type { Parts } from "./create-parts.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { createExplorer } from "./explorer/create-explorer.ts";
 import { createPages } from "./explorer/create-pages.ts";
+import { addTryPage, createPlayground } from "./explorer/tools/add-tools.ts";
 import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { serveLive } from "./live/serve-live.ts";
@@ -48,6 +49,7 @@ export function createApp({
     publicUrl: config.publicUrl,
     graphqlSchema: () => printSchema(schema),
   });
+  const playground = createPlayground({ isDevelopment: config.profile === "development" });
   const explorer = createExplorer({
     pages: createPages(routes),
     read,
@@ -55,6 +57,7 @@ export function createApp({
     charge,
     settings: {
       ...config,
+      hasPlayground: playground !== undefined,
       limit: { points: pointsOf(config), windowSeconds: config.limits.windowSeconds },
     },
     explain: explainFailure,
@@ -72,9 +75,11 @@ export function createApp({
   measureRequests(app, metrics);
   allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
   serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
-  serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger });
+  serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger, playground });
   serveLive(app, { feed, charge, clientAddress });
   explorer.addTo(app);
+  addTryPage(app);
+  playground?.addTo(app);
   const health = createHealth({ ...parts, version });
   app.get("/health", async (_request, reply) => {
     const record = await health();

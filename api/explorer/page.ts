@@ -10,6 +10,8 @@ export type PageSettings = {
   /** Empty: there is no link to it. */
   faucetUrl: string;
   walletProxyUrl: string;
+  /** Whether a person who opens /graphql gets something to type into. */
+  hasPlayground: boolean;
   limit: { points: number; windowSeconds: number };
 };
 

@@ -32,6 +32,7 @@ export function serveGraphql(
     bodies,
     explain,
     logger,
+    playground,
   }: {
     schema: GraphQLSchema;
     read: ReadModel;
@@ -41,12 +42,16 @@ export function serveGraphql(
     /** What a client is told of a chain or database that is away. */
     explain: (error: unknown) => Refusal | undefined;
     logger: Pick<Logger, "error">;
+    /** What a person who opens the address in a browser gets in place of an error. */
+    playground?: { show(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined } | undefined;
   },
 ): void {
   const handle = createGraphqlHandler({ schema, read, memo, explain, logger });
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const refuse = (refused: Refusal) => sendProblem({ request, reply, refused });
+    const shown = playground?.show(request, reply);
+    if (shown !== undefined) return shown;
     const encoded = bodies.refuseCoding(request);
     if (encoded !== undefined) return refuse(encoded);
     // Before the query is looked at: what a client over its limit sends costs nobody anything.

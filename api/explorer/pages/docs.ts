@@ -15,6 +15,7 @@ export function docsPage(routes: readonly RouteDescription[]) {
     render(context) {
       const { texts, el, settings } = context;
       const { docs } = texts;
+      const playground = settings.hasPlayground ? html` ${el.link("graphql", docs.playground)}` : html``;
       const tags = [...new Set(routes.map(({ tag }) => tag))];
       return {
         title: docs.title,
@@ -22,9 +23,10 @@ export function docsPage(routes: readonly RouteDescription[]) {
         lasting: true,
         main: html`<div class="intro"><h1>${docs.title}</h1><p>${docs.intro}</p></div>
 <section class="card">
+<p class="actions"><a class="button" href="${el.to("docs/try")}">${docs.try}</a></p>
 ${facts([
   [docs.openapi, el.link("api/v1/openapi.json", "/api/v1/openapi.json")],
-  [docs.graphql, html`${docs.graphqlHelp} ${el.link("api/v1/graphql-schema", docs.schema)}`],
+  [docs.graphql, html`${docs.graphqlHelp} ${el.link("api/v1/graphql-schema", docs.schema)}${playground}`],
   [docs.live, docs.liveHelp],
 ])}
 <p>${docs.limits(el.integer(settings.limit.points), settings.limit.windowSeconds)} ${docs.errors}</p>

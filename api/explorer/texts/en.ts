@@ -455,6 +455,8 @@ export const en = {
   docs: {
     title: "API",
     intro: "The same data for programs: REST, GraphQL and live events. No key is needed.",
+    try: "Try requests in the browser",
+    playground: "GraphiQL",
     graphql: "GraphQL",
     live: "Live events",
     openapi: "OpenAPI 3.1 document",

@@ -456,6 +456,8 @@ export const id: Texts = {
   docs: {
     title: "API",
     intro: "Data yang sama untuk program: REST, GraphQL, dan event langsung. Tanpa kunci.",
+    try: "Coba permintaan di peramban",
+    playground: "GraphiQL",
     graphql: "GraphQL",
     live: "Event langsung",
     openapi: "Dokumen OpenAPI 3.1",

@@ -177,6 +177,46 @@ t.test("nothing that others wrote becomes a tag", async (t) => {
   t.notMatch(host.text, "evil", "no header of a client has a say in where links lead");
 });
 
+t.test("the programs of others get a policy of their own, and GraphiQL is for development", async (t) => {
+  for (const path of ["/docs/try", "/graphql"]) {
+    const { status, headers, text } = await api.get(path, browser);
+    t.equal(status, 200, path);
+    const policy = headers.get("content-security-policy") ?? "";
+    t.match(policy, "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'");
+    t.notMatch(policy, "unsafe-eval");
+    t.notMatch(
+      text,
+      /<script(?! defer src="\.\/)|style="|https?:/,
+      "nothing is inline, nothing from elsewhere",
+    );
+    for (const [, file = ""] of text.matchAll(/(?:src|href)="(\.\/[^"]+\.(?:js|css))"/g)) {
+      const at = new URL(file, `${api.url}${path}`).pathname;
+      const whole = await api.get(at, { "Accept-Encoding": "identity" });
+      t.equal(whole.status, 200, at);
+      t.equal(whole.headers.get("content-encoding"), null, at);
+      const packed = await api.get(at, { "Accept-Encoding": "gzip" });
+      t.equal(packed.headers.get("content-encoding"), "gzip");
+      t.ok(packed.text === whole.text && whole.text.length > 20, "the same, packed or not");
+      const etag = whole.headers.get("etag") ?? "";
+      t.equal((await api.get(at, { "If-None-Match": etag })).status, 304, at);
+    }
+  }
+  t.match((await api.get("/docs", browser)).text, 'href="./graphql"');
+  t.equal((await api.get("/graphql", { Accept: "application/json" })).status, 400, "a program gets no page");
+  const production = await startApi(t, {
+    ...services,
+    change: (config) => ({
+      ...config,
+      profile: "production",
+      origins: ["https://a.example", "https://b.example"],
+    }),
+  });
+  t.equal((await production.get("/graphql/graphiql.js", browser)).status, 404);
+  t.notMatch((await production.get("/graphql", browser)).text, "GraphiQL");
+  t.notMatch((await production.get("/docs", browser)).text, 'href="./graphql"');
+  t.equal((await production.get("/docs/try", browser)).status, 200);
+});
+
 t.test("a language is chosen by a link and kept, else it is the browser's", async (t) => {
   const languageOf = async (path: string, headers: Record<string, string>) => {
     const { text, headers: got } = await api.get(path, { ...browser, ...headers });

@@ -86,6 +86,19 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
     await page.getByText("Success").waitFor();
   });
 
+  t.test(
+    "requests are tried and queries typed in programs of this host, which ask nobody else",
+    async (t) => {
+      const { page, problems } = await open(t);
+      await page.goto(`${api.url}/docs/try`);
+      await page.getByRole("heading", { name: "The chain and its newest block" }).first().waitFor();
+      await page.goto(`${api.url}/graphql`);
+      await page.getByRole("button", { name: /Execute query/ }).click();
+      await page.locator(".result-window").getByText("8845").waitFor();
+      t.same(problems, []);
+    },
+  );
+
   t.test("keys: / searches, j and k walk through a list, arrows go from block to block", async (t) => {
     const { page } = await open(t);
     await page.goto(`${api.url}/blocks`);
