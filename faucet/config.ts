@@ -113,6 +113,8 @@ const configSchema = z
       })),
     walletRpcUrl: httpUrl.default("http://127.0.0.1:8541/"),
     explorerUrl: z.literal("").or(httpUrl).default(""),
+    walletProxyGuide: z.literal("").or(httpUrl).default(""),
+    contact: z.string().trim().max(200).default(""),
     log: logSettings,
   })
   .check(({ value, issues }) => {

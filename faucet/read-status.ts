@@ -18,6 +18,8 @@ export type StatusView = {
   waiting: number;
   underWay: number;
   paused: boolean;
+  /** Whether the paying replica has seen the chain lately; claims wait where it has not. */
+  chainAnswers: boolean;
   /** Why claims that were taken are not paid at the moment, in words; null if they are paid. */
   paymentsWait: string | null;
   allowlist: { entries: number; problem: string | null };
@@ -26,19 +28,24 @@ export type StatusView = {
 /** Reads how the faucet stands, as `/status` shows it to everybody. */
 export function createStatusReader({
   redis,
-  config: { amount, limits, lowBalance },
+  config: { amount, limits, lowBalance, idlePollMs, upstreamTimeoutMs },
   address,
   admission,
   allowlist,
   allowlistProblem,
+  now,
 }: {
   redis: Redis;
-  config: Pick<FaucetConfig, "amount" | "limits" | "lowBalance">;
+  config: Pick<FaucetConfig, "amount" | "limits" | "lowBalance" | "idlePollMs" | "upstreamTimeoutMs">;
   address: string;
   admission: Pick<Admission, "counts">;
   allowlist: AllowlistStore;
   allowlistProblem: () => string | undefined;
+  now: () => number;
 }) {
+  /** Three looks, each of which waits for an answer. */
+  const silentAfterMs = 3 * idlePollMs + 2 * upstreamTimeoutMs;
+
   /** The wallet as the paying replica saw it last; `undefined` before the first look. */
   async function readBalance(): Promise<bigint | undefined> {
     const text = await redis.hget(faucetWalletKey, "balanceWei");
@@ -46,9 +53,9 @@ export function createStatusReader({
   }
 
   async function read(): Promise<StatusView> {
-    const [balanceWei, waits, counts, entries] = await Promise.all([
+    const [balanceWei, [waits, seenAtMs], counts, entries] = await Promise.all([
       readBalance(),
-      redis.hget(faucetWalletKey, "waits"),
+      redis.hmget(faucetWalletKey, "waits", "atMs"),
       admission.counts(),
       allowlist.count(),
     ]);
@@ -69,7 +76,9 @@ export function createStatusReader({
       waiting: counts.waiting,
       underWay: counts.open,
       paused: counts.paused,
-      paymentsWait: waits === "" ? null : waits,
+      // Before the first look it is not known to be silent.
+      chainAnswers: seenAtMs == null || now() - Number(seenAtMs) <= silentAfterMs,
+      paymentsWait: waits === "" || waits === undefined ? null : waits,
       allowlist: { entries, problem: allowlistProblem() ?? null },
     };
   }

@@ -62,7 +62,9 @@ export async function serve({
 
   const allowlistProblem = watch.problem;
   const { address } = wallet;
-  const status = createStatusReader({ redis, config, address, admission, allowlist, allowlistProblem });
+  const status = createStatusReader({
+    ...{ redis, config, address, admission, allowlist, allowlistProblem, now },
+  });
   const paymentsWait = () => payer.problems().length > 0;
   const measuring = measureStatus({ status: status.read, metrics, logger, paymentsWait });
   onStop(() => measuring.stop());
@@ -80,7 +82,10 @@ export async function serve({
     feeMaxWei: wallet.feeMaxWei,
     wakePayer: payer.wake,
   });
-  const listeners = await startListeners({ config, takeClaim, admission, status: status.read, logger });
+  const listeners = await startListeners({
+    ...{ config, takeClaim, admission, allowlist, attempts, chain, logger, now },
+    status: status.read,
+  });
   onStop(() => listeners.stop());
   return { payer, address: listeners.address };
 }

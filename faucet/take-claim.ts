@@ -125,5 +125,5 @@ export function createTakeClaim({
 const unknownOutcome = refusal(
   "service_unavailable",
   "Whether the claim was taken is not known; send it again with the same Idempotency-Key",
-  { retryAfterMs: 1000 },
+  { reason: "outcome_unknown", retryAfterMs: 1000 },
 );

@@ -85,6 +85,11 @@ export function createWalletChain({ rpc, wallet }: { rpc: RpcClient; wallet: str
       return new Set(addresses.filter((_, index) => readAnswer(answers[index], bytes) !== "0x"));
     },
 
+    /** What an address holds after this block. Nodes know that of recent blocks only. */
+    async balanceAt(address: string, height: number): Promise<bigint> {
+      return readAnswer(await rpc.ask("eth_getBalance", [address, hexQuantity(height)]), wei);
+    },
+
     async send(raw: string): Promise<SendOutcome> {
       const answer = await rpc.ask("eth_sendRawTransaction", [raw]);
       if ("result" in answer) return { outcome: "accepted" };

@@ -138,6 +138,16 @@ export function createAdmission({
       return { outcome, claim, limits: told };
     },
 
+    /** When the address may claim again, in Unix milliseconds; undefined: it may now. */
+    async nextAtMs(address: string): Promise<number | undefined> {
+      const key = faucetLimitKey(`address:${address.toLowerCase()}`);
+      const after = `(${now?.() ?? Date.now()}`;
+      const room = limits.perAddress - (await redis.zcount(key, after, "+inf"));
+      if (room > 0) return undefined;
+      const [, endsAtMs] = await redis.zrangebyscore(key, after, "+inf", "WITHSCORES", "LIMIT", -room, 1);
+      return endsAtMs === undefined ? undefined : Number(endsAtMs);
+    },
+
     counts: () => countClaims({ redis, now }),
   };
 }

@@ -43,7 +43,8 @@ export function createAttempts({
       const waitMs = z
         .number()
         .parse(await runScript({ redis, script: beginScript, keys, args: [refusals, windowMs] }));
-      if (waitMs > 0) return refusal("rate_limited", texts[kind], { retryAfterMs: waitMs });
+      if (waitMs > 0)
+        return refusal("rate_limited", texts[kind], { reason: "refused_often", retryAfterMs: waitMs });
       return {
         async giveBack() {
           // If Redis is gone by now, the counter ends by itself in a minute.

@@ -59,13 +59,14 @@ function createApp({ hosts, page, status, admission, ...options }: FaucetServerO
     const { id } = request.params;
     const claim = claimIdPattern.test(id) ? await admission.find(id) : undefined;
     if (claim === undefined) {
-      return refuse({ request, reply, refused: refusal("not_found", "There is no such claim") });
+      return refuse({
+        request,
+        reply,
+        refused: refusal("not_found", "There is no such claim", { reason: "claim_unknown" }),
+      });
     }
-    reply.header("Vary", "Accept");
-    if (page !== undefined && wantsPage(request)) {
-      return page.send(reply, await page.renderClaim(claimView(claim)));
-    }
-    return reply.send({ claim: claimView(claim) });
+    if (page !== undefined && wantsPage(request)) return page.sendClaim({ request, reply, claim });
+    return reply.header("Vary", "Accept").send({ claim: claimView(claim) });
   });
   app.get("/status", async () => status());
   app.get("/health", async () => ({ status: "ok" }));
@@ -94,7 +95,10 @@ function createHandleClaim({
     reply.headers(rateLimitFields(outcome.limits));
     const location = `/claims/${outcome.claim.id}`;
     // A form's answer is a page of its own, so that loading it again claims nothing.
-    if (page !== undefined && isForm(request.headers["content-type"])) return reply.redirect(location, 303);
+    if (page !== undefined && isForm(request.headers["content-type"])) {
+      page.rememberClaim({ request, reply, claim: outcome.claim });
+      return reply.redirect(location, 303);
+    }
     return reply
       .code(202)
       .header("Location", location)

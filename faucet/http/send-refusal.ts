@@ -15,19 +15,13 @@ export type SendRefusal = (answering: {
 export function createSendRefusal({ page }: { page: Page | undefined }): SendRefusal {
   return async ({ request, reply, refused, typedAddress = "" }) => {
     const problem = prepareRefusal({ request, reply, refused });
-    if (page !== undefined && wantsPage(request)) {
-      const { retryAfterMs } = refused;
-      const text = await page
-        .renderRefusal({ problem, address: typedAddress, retryAfterMs })
-        .catch(() => undefined);
-      if (text !== undefined) return page.send(reply, text);
-      // The page shows the faucet's state, which is in Redis: without Redis the plain document has to do.
-    }
-    return sendProblemDocument(reply, problem);
+    return page !== undefined && wantsPage(request)
+      ? page.sendRefusal({ request, reply, refused, typedAddress })
+      : sendProblemDocument(reply, problem);
   };
 }
 
-/** Browsers name HTML first, when a person follows a link or sends a form; programs and our own script do not. */
+/** Browsers name HTML first, when a person follows a link or sends a form; programs do not. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.split(",", 1)[0]?.trim().startsWith("text/html") === true;
 }

@@ -1,237 +1,216 @@
 // @ts-check
 
-/**
- * The page works without this script: it saves loading the page anew, and talks to wallets.
- *
- * @typedef {{ id: string, status: string, txHash: string | null, reason?: string }} Claim
- * @typedef {{ request(call: { method: string, params?: unknown[] }): Promise<unknown> }} Provider EIP-1193
+import { askForPage } from "./ask-for-page.js";
+import { addCopyButtons } from "./copy.js";
+import { byId, say, setText } from "./elements.js";
+import { tellLocalTimes } from "./times.js";
+import { offerWallets } from "./wallets.js";
+
+/*
+ * The page works without this script, which saves loading it anew and talks to wallets: it asks for the same pages as a
+ * browser without scripts would, and puts their parts into this one. So every text is written by the server alone.
  */
 
-const pollMs = 1000;
+const followMs = 1000;
 /** A claim that waits for long, in an outage say, is asked for ever less often. */
-const pollMaxMs = 15_000;
-const walletWithinMs = 500;
+const followMsMax = 15_000;
+const idleMs = 5000;
+const typingMs = 300;
 
-/** @type {Provider | undefined} */
-let provider;
-/** One key for each address that was typed, so that pressing the button twice claims once. */
+/** What is put into the page anew where it has changed, by id. */
+const parts = ["sum", "steps", "claim-facts", "now", "recent", "languages"];
+/** What the server sent last for each part. @type {Map<string, string>} */
+const shown = new Map();
+/** One key for each address that was typed, so that pressing the button twice claims once. @type {Map<string, string>} */
 const idempotencyKeys = new Map();
 
 const address = byId("address");
 const claimButton = byId("claim-button");
 const card = byId("claim");
+let wake = () => {};
+/** Counts what was asked for the address, so that a late answer changes nothing. */
+let turn = 0;
 
+for (const id of parts) shown.set(id, byId(id).innerHTML);
+enhance(document.body);
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
   // Not `disabled`, which would take the focus away from whoever uses a keyboard.
   if (claimButton.getAttribute("aria-disabled") !== "true") void claim();
 });
-findWallet();
-if (card.dataset["id"] !== "" && isOpen(card.dataset["status"])) void follow(card.dataset["id"] ?? "");
+address.addEventListener("input", () => void lookUp());
+offerWallets({
+  onProblem: complain,
+  onAddress(account) {
+    if (address instanceof HTMLInputElement) address.value = account;
+    complain("");
+    void lookUp();
+    claimButton.focus();
+  },
+});
+// Browsers fill in what was typed before the page was loaded again.
+if (typedAddress() !== "" && followed() === "" && byId("error").textContent === "") void lookUp();
+void keepFresh();
 
 async function claim() {
-  const typed = textIn("address").trim();
-  if (typed === "") return complain("Type the address that is to get the tokens.");
+  const typed = typedAddress();
+  if (typed === "") return complain(say("typeAddress"));
+  turn += 1;
   complain("");
-  claimButton.setAttribute("aria-disabled", "true");
+  const label = claimButton.textContent ?? "";
+  setBusy(say("claiming"), true);
   try {
-    const response = await fetch("/claim", {
-      method: "POST",
-      headers: {
-        Accept: "application/json",
-        "Content-Type": "application/json",
-        "Idempotency-Key": keyFor(typed.toLowerCase()),
-      },
-      body: JSON.stringify({ address: typed, website: textIn("website") }),
-    });
-    const answer = await response.json();
-    if (response.status === 202) accepted(answer.claim);
-    else complain(wordsOf(answer, response.headers.get("Retry-After")));
+    const body = new URLSearchParams({ address: typed, website: textIn("website") });
+    const { url, page } = await askForPage("/claim", { body, key: keyFor(typed) });
+    const [, id] = /\/claims\/([0-9a-f]{32})$/.exec(url) ?? [];
+    if (id === undefined) refused(page, typed);
+    else accepted(page, id);
   } catch {
-    complain(
-      "The faucet does not answer. Press the button again in a moment: you will not be paid twice, nor forgotten.",
-    );
+    complain(say("noAnswer"));
   } finally {
-    claimButton.setAttribute("aria-disabled", "false");
+    setBusy(label, false);
   }
 }
 
-/** @param {Claim} claim */
-function accepted(claim) {
-  history.replaceState(null, "", `/claims/${claim.id}`);
-  card.dataset["id"] = claim.id;
+/** @param {Document} page @param {string} id */
+function accepted(page, id) {
+  if (id === followed() && isOpen()) complain(say("underWay"));
+  history.replaceState(null, "", `/claims/${id}`);
+  card.dataset["id"] = id;
+  card.dataset["status"] = "";
   card.hidden = false;
-  show(claim);
+  show(page);
   byId("claim-title").focus();
-  void follow(claim.id);
+  wake();
 }
 
-/** Asks until the claim has ended, or until another one is followed. @param {string} id */
-async function follow(id) {
-  for (let waitMs = pollMs; card.dataset["id"] === id && isOpen(card.dataset["status"]); waitMs *= 1.1) {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, pollMaxMs)));
-    try {
-      const response = await fetch(`/claims/${id}`, { headers: { Accept: "application/json" } });
-      if (response.status === 404) return vanished();
-      if (response.ok) show((await response.json()).claim);
-    } catch {
-      // The next question may be answered.
-    }
+/** @param {Document} page @param {string} typed */
+function refused(page, typed) {
+  const error = page.getElementById("error") ?? page.querySelector("#message p");
+  complain(...(error?.childNodes ?? [say("noAnswer")]));
+  if (typed.toLowerCase() !== card.dataset["address"]?.toLowerCase()) leaveClaim();
+  show(page);
+}
+
+/** What is said of one address must not stand above the claim of another. */
+function leaveClaim() {
+  if (followed() === "") return;
+  card.hidden = true;
+  for (const name of ["id", "status", "address"]) card.dataset[name] = "";
+  history.replaceState(null, "", "/");
+}
+
+/** Shows what has changed. @param {Document} page */
+function show(page) {
+  const fresh = page.getElementById("claim");
+  const isSame = fresh !== null && fresh.dataset["id"] === followed();
+  for (const id of parts) {
+    const isOfClaim = id !== "now" && (id !== "recent" || followed() !== "");
+    if (isSame || !isOfClaim) replace(id, page);
   }
+  if (!isSame || followed() === "") return;
+  const before = card.dataset["status"];
+  Object.assign(card.dataset, { status: fresh.dataset["status"], address: fresh.dataset["address"] });
+  const outcome = page.getElementById("outcome");
+  byId("outcome").dataset["kind"] = outcome?.dataset["kind"] ?? "";
+  setText(byId("outcome"), outcome?.textContent ?? "");
+  if (isOpen()) return;
+  // What has ended is claimed anew the next time: the answer says when that is possible.
+  idempotencyKeys.delete((card.dataset["address"] ?? "").toLowerCase());
+  if (before !== card.dataset["status"] && card.dataset["status"] === "confirmed") complain("");
 }
 
 /** The faucet has lost the claim. Its key is kept: claimed again it is the same claim, and paid once. */
 function vanished() {
   card.dataset["id"] = "";
-  const outcome = byId("outcome");
-  outcome.dataset["kind"] = "bad";
-  setText(outcome, "The faucet does not know this claim any more. Claim again: you will not be paid twice.");
+  byId("outcome").dataset["kind"] = "bad";
+  setText(byId("outcome"), say("vanished"));
 }
 
-/** @param {Claim} claim */
-function show({ status, txHash, reason }) {
-  card.dataset["status"] = status;
-  // What was not paid may be claimed anew.
-  if (status === "refused") idempotencyKeys.clear();
-  const steps = [...card.querySelectorAll("li")];
-  const reached = steps.findIndex((step) => step.dataset["step"] === status);
-  for (const [index, step] of steps.entries()) {
-    const isDone = index < reached || (status === "confirmed" && index === reached);
-    step.dataset["state"] = isDone ? "done" : index === reached ? "now" : "todo";
-  }
-  const outcome = byId("outcome");
-  outcome.dataset["kind"] = status === "confirmed" ? "good" : status === "refused" ? "bad" : "";
-  setText(
-    outcome,
-    status === "refused"
-      ? `The claim was not paid: ${reason ?? "no reason is known"}. It does not count in any limit.`
-      : (steps[reached]?.dataset["says"] ?? ""),
-  );
-  showTransaction(txHash);
+/** Says what the address would get, as soon as it is one. */
+async function lookUp() {
+  turn += 1;
+  const [mine, typed] = [turn, typedAddress()];
+  complain("");
+  setText(claimButton, claimButton.dataset["default"] ?? "");
+  await new Promise((resolve) => setTimeout(resolve, typingMs));
+  if (mine !== turn || !/^0x[0-9a-f]{40}$/i.test(typed)) return;
+  const { page } = await askForPage(`/?address=${typed}`).catch(() => ({ page: undefined }));
+  if (mine !== turn || page === undefined) return;
+  const label = page.getElementById("claim-button");
+  if (label !== null) setText(claimButton, label.textContent ?? "");
+  complain(...(page.getElementById("error")?.childNodes ?? []));
 }
 
-/** @param {string | null} txHash */
-function showTransaction(txHash) {
-  const line = byId("transaction");
-  if (txHash === null) {
-    line.replaceChildren();
-    return;
-  }
-  if (line.textContent?.includes(txHash)) return;
-  const digits = document.createElement("span");
-  digits.className = "hash";
-  digits.textContent = txHash;
-  const explorer = document.body.dataset["explorer"] ?? "";
-  if (explorer === "") {
-    line.replaceChildren("Transaction ", digits);
-    return;
-  }
-  const link = document.createElement("a");
-  link.href = `${explorer.replace(/\/$/, "")}/tx/${txHash}`;
-  link.append("Transaction ", digits);
-  line.replaceChildren(link);
-}
-
-/** Takes the first wallet of this browser that announces itself (EIP-6963), or the one that only sets window.ethereum. */
-function findWallet() {
-  window.addEventListener("eip6963:announceProvider", (event) => {
-    if (event instanceof CustomEvent) offer(event.detail.provider);
-  });
-  window.dispatchEvent(new Event("eip6963:requestProvider"));
-  setTimeout(() => {
-    const legacy = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window)).ethereum;
-    if (legacy !== undefined) offer(legacy);
-  }, walletWithinMs);
-}
-
-/** @param {Provider} found */
-function offer(found) {
-  if (provider !== undefined) return;
-  provider = found;
-  const useWallet = byId("use-wallet");
-  useWallet.hidden = false;
-  useWallet.addEventListener("click", () => void takeAddress(found));
-  const addNetwork = byId("add-network");
-  addNetwork.hidden = false;
-  addNetwork.addEventListener("click", () => void addTo(found));
-}
-
-/** @param {Provider} wallet */
-async function takeAddress(wallet) {
-  try {
-    const accounts = await wallet.request({ method: "eth_requestAccounts" });
-    const [account] = Array.isArray(accounts) ? accounts : [];
-    if (typeof account !== "string") return complain("The wallet gave no address.");
-    if (address instanceof HTMLInputElement) address.value = account;
-    complain("");
-    claimButton.focus();
-  } catch (error) {
-    complain(reasonOf(error, "gave no address"));
+/** Asks again and again how the claim and the faucet stand; where nobody looks, for an open claim alone. */
+async function keepFresh() {
+  let waitMs = followMs;
+  for (;;) {
+    const woken = new Promise((resolve) => {
+      wake = () => resolve(true);
+      setTimeout(resolve, isOpen() ? waitMs : idleMs);
+    });
+    waitMs = (await woken) === true ? followMs : Math.min(followMsMax, waitMs * 1.1);
+    if (!isOpen() && document.visibilityState !== "visible") continue;
+    const id = followed();
+    const asked = await askForPage(id === "" ? "/" : `/claims/${id}`).catch(() => undefined);
+    if (id !== followed()) continue;
+    if (asked?.status === 404) vanished();
+    else if (asked?.page.getElementById("now")) show(asked.page);
+    else silent();
   }
 }
 
-/** @param {Provider} wallet */
-async function addTo(wallet) {
-  const outcome = byId("network-outcome");
-  setText(outcome, "Answer in your wallet.");
-  try {
-    const configuration = JSON.parse(document.body.dataset["network"] ?? "{}");
-    await wallet.request({ method: "wallet_addEthereumChain", params: [configuration] });
-    setText(outcome, "The network is in your wallet.");
-  } catch (error) {
-    setText(outcome, reasonOf(error, "did not add the network"));
-  }
-}
-
-/**
- * The numbers are those of EIP-1193 and EIP-1474.
- * @param {unknown} error
- * @param {string} failure
- */
-function reasonOf(error, failure) {
-  const { code, message } = /** @type {{ code?: number, message?: string }} */ (error ?? {});
-  if (code === 4001) return "You declined in the wallet.";
-  if (code === -32002) return "The wallet already waits for your answer: open it.";
-  return `The wallet ${failure}: ${message ?? "it gave no reason"}`;
-}
-
-/**
- * @param {{ detail?: string, errors?: { message: string }[] }} problem
- * @param {string | null} retryAfter
- */
-function wordsOf({ detail = "The claim was refused", errors }, retryAfter) {
-  const text = errors?.[0]?.message ?? detail.replace("; Retry-After tells when the next is possible", "");
-  const again = retryAfter === null ? "" : ` Try again in ${lengthOf(Number(retryAfter))}.`;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.${again}`;
-}
-
-/** @param {number} seconds */
-function lengthOf(seconds) {
-  if (seconds >= 7200) return `${Math.ceil(seconds / 3600)} hours`;
-  return seconds >= 120 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`;
-}
-
-/** @param {string} text */
-function complain(text) {
-  byId("error").textContent = text;
+/** @param {(string | ChildNode)[]} what */
+function complain(...what) {
+  const error = byId("error");
+  const text = what.map((each) => (typeof each === "string" ? each : (each.textContent ?? ""))).join("");
+  error.replaceChildren(...what);
+  tellLocalTimes(error);
   if (text === "") address.removeAttribute("aria-invalid");
   else address.setAttribute("aria-invalid", "true");
 }
 
+/** @param {string} label @param {boolean} isBusy */
+function setBusy(label, isBusy) {
+  setText(claimButton, label);
+  claimButton.setAttribute("aria-busy", String(isBusy));
+  claimButton.setAttribute("aria-disabled", String(isBusy));
+}
+/** Puts a part of another page into this one, where the server says another thing than before. @param {string} id @param {Document} page */
+function replace(id, page) {
+  const fresh = page.getElementById(id);
+  if (fresh === null || shown.get(id) === fresh.innerHTML) return;
+  shown.set(id, fresh.innerHTML);
+  const part = byId(id);
+  part.hidden = fresh.hidden;
+  part.replaceChildren(...fresh.childNodes);
+  enhance(part);
+}
+
+/** @param {HTMLElement} within */
+function enhance(within) {
+  tellLocalTimes(within);
+  addCopyButtons(within);
+}
+
+function silent() {
+  const state = document.getElementById("state");
+  if (state === null) return;
+  // What comes next is shown whatever it is.
+  shown.delete("now");
+  setText(state, say("silent"));
+}
+
 /** @param {string} typed */
 function keyFor(typed) {
-  const known = idempotencyKeys.get(typed);
+  const known = idempotencyKeys.get(typed.toLowerCase());
   if (known !== undefined) return known;
   // Not randomUUID, which a page without TLS does not have.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const key = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  idempotencyKeys.set(typed, key);
+  idempotencyKeys.set(typed.toLowerCase(), key);
   return key;
-}
-
-/** @param {string | undefined} status */
-function isOpen(status) {
-  return status !== "confirmed" && status !== "refused";
 }
 
 /** @param {string} id @returns {string} */
@@ -240,18 +219,16 @@ function textIn(id) {
   return field instanceof HTMLInputElement ? field.value : "";
 }
 
-/**
- * Changes a text only where it is another: what is said anew is read out anew.
- * @param {HTMLElement} element
- * @param {string} text
- */
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+function typedAddress() {
+  return textIn("address").trim();
 }
 
-/** @param {string} id @returns {HTMLElement} */
-function byId(id) {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`the page has no #${id}`);
-  return element;
+/** The id of the claim that is shown, or nothing. */
+function followed() {
+  return card.dataset["id"] ?? "";
+}
+
+function isOpen() {
+  const { status } = card.dataset;
+  return followed() !== "" && status !== "confirmed" && status !== "refused";
 }

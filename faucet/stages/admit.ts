@@ -22,34 +22,45 @@ export async function admit({
 }): Promise<Admitted | Refusal> {
   const result = await admission.admit(claim);
   const { limits } = result;
-  const refuse = (refused: ErrorCondition, detail: string, retryAfterMs?: number) =>
-    refusal(refused, detail, { limits, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  const refuse = (
+    refused: ErrorCondition,
+    detail: string,
+    more: { reason?: string; retryAfterMs?: number } = {},
+  ) => refusal(refused, detail, { limits, ...more });
   switch (result.outcome) {
     case "accepted":
     case "repeated":
       return result;
     case "limited":
-      return refuse("rate_limited", limitTexts[result.limit](claim.scope.kind), result.waitMs);
+      return refuse("rate_limited", limitTexts[result.limit](claim.scope.kind), {
+        reason: `limit_${result.limit}`,
+        retryAfterMs: result.waitMs,
+      });
     case "reused":
       return refuse(
         "idempotency_key_reused",
         "The Idempotency-Key came with a claim for another address; use a new key for a new claim",
       );
     case "paused":
-      return refuse("service_unavailable", "The faucet is paused by the people who run it", longRetryMs);
+      return refuse("service_unavailable", "The faucet is paused by the people who run it", {
+        reason: "paused",
+        retryAfterMs: longRetryMs,
+      });
     case "starting":
-      return refuse(
-        "service_unavailable",
-        "The faucet reads its earlier payments from the chain first",
-        shortRetryMs,
-      );
+      return refuse("service_unavailable", "The faucet reads its earlier payments from the chain first", {
+        reason: "starting",
+        retryAfterMs: shortRetryMs,
+      });
     case "full":
-      return refuse("service_unavailable", "Too many claims wait already", shortRetryMs);
+      return refuse("service_unavailable", "Too many claims wait already", {
+        reason: "queue_full",
+        retryAfterMs: shortRetryMs,
+      });
     case "empty":
       return refuse(
         "faucet_empty",
         "The faucet's wallet does not hold enough for this claim and those before it",
-        longRetryMs,
+        { retryAfterMs: longRetryMs },
       );
   }
 }

@@ -33,4 +33,5 @@ export function createCheckRecipient({ chain }: { chain: Pick<WalletChain, "cont
 const why = "the address is a contract; the faucet pays accounts with a key of their own";
 const contractRefused = refusal("invalid_params", `The claim cannot be paid: ${why}`, {
   errors: [{ pointer: "/address", message: why }],
+  reason: "address_contract",
 });

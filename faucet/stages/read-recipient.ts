@@ -7,5 +7,6 @@ export function readRecipient(address: unknown): { address: string } | Refusal {
   if ("address" in read) return read;
   return refusal("invalid_params", `The claim cannot be read: ${read.wrong}`, {
     errors: [{ pointer: "/address", message: read.wrong }],
+    reason: read.reason,
   });
 }

@@ -8,6 +8,8 @@ export type Refusal = {
   /** What is wrong and what to do about it. Never an inner error's text. */
   detail: string;
   errors?: readonly FieldError[];
+  /** Which of the condition's causes it is, for a page that says it in its own words. Programs are not told. */
+  reason?: string;
   /** When another try makes sense. */
   retryAfterMs?: number;
   /** The limits that the request counted in, told whatever it was refused for. */

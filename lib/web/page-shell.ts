@@ -6,6 +6,7 @@ export function pageShell({
   root = "/",
   title,
   product,
+  hasScript = true,
   head = html``,
   bodyAttributes = html``,
   top = html``,
@@ -19,6 +20,8 @@ export function pageShell({
   title: string;
   /** Which part of Tollgate this is: "faucet". */
   product: string;
+  /** Whether it has a `page.js`. */
+  hasScript?: boolean;
   /** More for the head. */
   head?: Html;
   /** With a blank before the first. */
@@ -38,7 +41,7 @@ export function pageShell({
     <title>${title} · Tollgate ${product}</title>
     <link rel="icon" href="${root}icon.svg" type="image/svg+xml">
     <link rel="stylesheet" href="${root}page.css">
-    <script type="module" src="${root}page.js"></script>
+    ${hasScript ? html`<script type="module" src="${root}page.js"></script>` : html``}
     ${head}
   </head>
   <body${bodyAttributes}>

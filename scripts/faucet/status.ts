@@ -19,6 +19,7 @@ export const statusCommand: FaucetCommand = {
       redis.exists(faucetLeaderKey),
     ]);
     const status = await createStatusReader({
+      now: Date.now,
       redis,
       config,
       allowlist,

@@ -19,6 +19,19 @@ t.test("without Redis claims are refused, and taken again when it is back", asyn
   t.match(await faucet.get("/claims/0123456789abcdef0123456789abcdef"), { status: 503 });
   const page = await fetch(faucet.url, { headers: { Accept: "text/html" } });
   t.equal(page.status, 503, "the page says so too");
+  t.match(page.headers.get("Content-Type"), "text/html");
+  const away = await page.text();
+  t.match(away, /The faucet is away for a moment[\s\S]*href="\/">Try again/);
+  t.match(away, '<meta http-equiv="refresh" content="5">', "and tries again");
+  const form = await fetch(`${faucet.url}/claim`, {
+    method: "POST",
+    headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "text/html" },
+    body: new URLSearchParams({ address }),
+  });
+  t.equal(form.status, 503);
+  const refusedForm = await form.text();
+  t.ok(refusedForm.includes(`value="${address}"`), "what was typed stays");
+  t.match(refusedForm, "Claim again: you will not be paid twice. Try again in 1 second.");
   t.match(await fetch(`${faucet.opsUrl}/readyz`).then((response) => response.json()), {
     reasons: ["Redis does not answer"],
   });

@@ -44,9 +44,17 @@ ${body}
 }
 
 /** Names and what they stand for. */
-export function facts(entries: readonly (readonly [string, string | Html] | undefined)[]): Html {
+export function facts(
+  entries: readonly (readonly [string, string | Html] | undefined)[],
+  {
+    inPairs = false,
+  }: {
+    /** Short values stand at the right, where the card is narrow. */
+    inPairs?: boolean;
+  } = {},
+): Html {
   const rows = entries.flatMap((entry) =>
     entry === undefined ? [] : [html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`],
   );
-  return html`<dl class="facts">${rows}</dl>`;
+  return html`<dl class="facts${inPairs ? " pairs" : ""}">${rows}</dl>`;
 }

@@ -41,7 +41,11 @@ t.test("a style sheet has the tokens and the shared rules before its own", async
   t.match(css?.body, /--ground:[\s\S]*\.card \{[\s\S]*button,[\s\S]*\.steps \{/);
   t.match(icon, { path: "/icon.svg", type: "image/svg+xml" });
   const scripts = readStaticFiles(folder, []).map(({ path }) => path);
-  t.same(scripts, ["/elements.js", "/copy.js"], "and every page has the scripts that all share");
+  t.same(
+    scripts,
+    ["/elements.js", "/copy.js", "/times.js", "/providers.js"],
+    "and every page has the scripts that all share",
+  );
   t.throws(() => readStaticFiles(folder, ["page.ts"]), /files of this kind are not served/);
 });
 

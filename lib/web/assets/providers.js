@@ -1,0 +1,63 @@
+// @ts-check
+import { say } from "./elements.js";
+
+/**
+ * EIP-1193.
+ * @typedef {{ request(call: { method: string, params?: unknown[] }): Promise<unknown> }} Provider
+ */
+
+/**
+ * What a wallet announces of itself (EIP-6963); one that only sets window.ethereum has no name.
+ * @typedef {{ info: { uuid: string, name: string, icon: string }, provider: Provider }} Wallet
+ */
+
+/** Wallets answer at once; some are put into the page only after it has loaded. */
+const announcedWithinMs = 500;
+
+/**
+ * Tells of each wallet of this browser once.
+ * @param {{ onFound: (wallet: Wallet) => void, onNone?: () => void }} tell
+ */
+export function findWallets({ onFound, onNone = () => {} }) {
+  /** @type {Set<string>} */
+  const known = new Set();
+
+  /** @param {Wallet} wallet */
+  function offer(wallet) {
+    if (known.has(wallet.info.uuid)) return;
+    known.add(wallet.info.uuid);
+    onFound(wallet);
+  }
+
+  window.addEventListener("eip6963:announceProvider", (event) => {
+    if (event instanceof CustomEvent) offer(event.detail);
+  });
+  window.dispatchEvent(new Event("eip6963:requestProvider"));
+  setTimeout(() => {
+    if (known.size > 0) return;
+    const provider = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window)).ethereum;
+    if (provider === undefined) onNone();
+    else offer({ info: { uuid: "", name: "", icon: "" }, provider });
+  }, announcedWithinMs);
+}
+
+/**
+ * Asks a wallet to add the network (EIP-3085).
+ * @param {Provider} provider
+ * @param {object} configuration
+ */
+export async function addNetwork(provider, configuration) {
+  await provider.request({ method: "wallet_addEthereumChain", params: [configuration] });
+}
+
+/**
+ * Why a wallet did not do what it was asked. The numbers are those of EIP-1193 and EIP-1474.
+ * @param {unknown} error
+ */
+export function reasonOf(error) {
+  const { code, message } = /** @type {{ code?: number, message?: string }} */ (error ?? {});
+  if (code === 4001) return say("walletDeclined");
+  if (code === -32002) return say("walletWaits");
+  if (code === 4200 || code === -32601) return say("walletCannot");
+  return say("walletFailed", { message: message ?? say("noReason") });
+}
