@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { StreamedBody } from "../server/exchange.ts";
+import type { EndReason } from "./open-answers.ts";
 
 /** Why the rest of an answer does not come. */
 export type BodyFailure = "broken" | "too long" | "too slow" | "slow reader" | "ended";
@@ -8,8 +9,11 @@ export type AnswerBody = {
   /** The whole body where it has ended within `bytes`; else undefined, and `stream` goes on from its beginning. */
   whole(bytes: number): Promise<Uint8Array | BodyFailure | undefined>;
   stream(): StreamedBody;
-  /** Ends it from this side: properly where it could go on for ever, else as one that broke off. */
-  end(): void;
+  /**
+   * Ends it from this side: events properly, since they could go on for ever, and all else as if it broke off. When the
+   * gateway stops only events have to end.
+   */
+  end(why: EndReason): void;
 };
 
 /** A comment of an event stream (WHATWG HTML 9.2): with it the head goes out, and the browser knows that it is connected. */
@@ -111,6 +115,9 @@ export function createAnswerBody(
       },
       abort: () => over("aborted"),
     }),
-    end: () => over(isEvents ? "end" : "ended"),
+    end(why) {
+      if (isEvents) over("end");
+      else if (why === "key ended") over("ended");
+    },
   };
 }

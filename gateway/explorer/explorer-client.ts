@@ -8,7 +8,7 @@ import type { OpenAnswer } from "./open-answers.ts";
 import { passedHeaders } from "./passed-headers.ts";
 import { folderOf, placeOfRedirect } from "./target.ts";
 
-export type ExplorerFailure = "away" | "unusable" | BodyFailure;
+export type ExplorerFailure = "away" | "late" | "unusable" | BodyFailure;
 
 export type ExplorerRequest = {
   method: string;
@@ -88,9 +88,20 @@ export function createExplorerClient({
     else logger.warn({ explorer: url, err: error }, "the explorer does not answer");
   }
 
+  /** One page that is late, or cannot be read, does not mean that the API is away. */
+  function failed(error: unknown): void {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "UND_ERR_HEADERS_TIMEOUT") return count("late");
+    if (code === "UND_ERR_HEADERS_OVERFLOW" || code.startsWith("HPE_")) return count("unusable");
+    count("away");
+    tell(false, error);
+  }
+
   async function begin({ method, target, headers, body }: ExplorerRequest, place: OpenAnswer) {
     const abort = new AbortController();
-    place.end = () => abort.abort();
+    place.end = (why) => {
+      if (why === "key ended") abort.abort();
+    };
     return pool.request({
       path: folderOf(base) + target,
       method: method === "HEAD" || method === "POST" ? method : "GET",
@@ -105,9 +116,8 @@ export function createExplorerClient({
     try {
       response = await begin(asked, place);
     } catch (error) {
-      tell(false, error);
-      count("away");
       place.leave();
+      if (place.ended !== "key ended") failed(error);
       return away;
     }
     tell(true);
@@ -132,6 +142,7 @@ export function createExplorerClient({
     const reply = { status, headers, ...(typeof contentType === "string" ? { contentType } : {}) };
     const hasBody = asked.method !== "HEAD" && status !== 204 && status !== 304;
     place.end = body.end;
+    if (place.ended !== undefined) body.end(place.ended);
     const whole = isEvents && hasBody ? undefined : await body.whole(wholeBytesMax);
     if (whole === undefined) return { ...reply, ...streamed(body, place) };
     place.leave();

@@ -1,10 +1,14 @@
 import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 
+export type EndReason = "key ended" | "stopping";
+
 /** The place of one answer of the explorer, from before the API is asked until the browser has all of it. */
 export type OpenAnswer = {
-  /** Set by who passes the answer on: ends it, because its key opens nothing any more or the gateway stops. */
-  end: (why: "key ended" | "stopping") => void;
+  /** Why it should be over. */
+  ended: EndReason | undefined;
+  /** Set by who passes the answer on: called when it should be over. */
+  end: (why: EndReason) => void;
   leave(): void;
 };
 
@@ -41,7 +45,7 @@ export function createOpenAnswers({
   checking.unref();
 
   async function check({ hash, open }: OfKey): Promise<void> {
-    if (await isKeyOver(hash)) for (const answer of [...open]) answer.end("key ended");
+    if (await isKeyOver(hash)) endAll(open, "key ended");
   }
 
   return {
@@ -51,6 +55,7 @@ export function createOpenAnswers({
       if (ofKey.open.size >= openPerKeyMax) return tooManyOfKey(openPerKeyMax);
       if (count >= openMax) return tooMany;
       const answer: OpenAnswer = {
+        ended: undefined,
         end: () => {},
         leave() {
           if (!ofKey.open.delete(answer)) return;
@@ -67,9 +72,16 @@ export function createOpenAnswers({
     stop() {
       isStopping = true;
       clearInterval(checking);
-      for (const { open } of [...byKey.values()]) for (const answer of [...open]) answer.end("stopping");
+      for (const { open } of [...byKey.values()]) endAll(open, "stopping");
     },
   };
+}
+
+function endAll(open: ReadonlySet<OpenAnswer>, why: EndReason): void {
+  for (const answer of [...open]) {
+    answer.ended = why;
+    answer.end(why);
+  }
 }
 
 function tooManyOfKey(openPerKeyMax: number): Refusal {

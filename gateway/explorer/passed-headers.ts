@@ -20,8 +20,6 @@ const passedNames = [
   "Cross-Origin-Resource-Policy",
   "Allow",
   "Retry-After",
-  "RateLimit",
-  "RateLimit-Policy",
   "X-Request-Id",
   // nginx in front of the gateway would hold events back.
   "X-Accel-Buffering",
@@ -35,6 +33,11 @@ export function passedHeaders(received: Received): Record<string, string> {
   for (const name of passedNames) {
     const value = joined(received[name.toLowerCase()]);
     if (value !== undefined && printable.test(value)) passed[name] = value;
+  }
+  // Beside the key's own limit, which is the default one here.
+  for (const name of ["RateLimit", "RateLimit-Policy"]) {
+    const value = joined(received[name.toLowerCase()]);
+    if (value !== undefined && printable.test(value)) passed[name] = value.replace(/^"default"/, '"address"');
   }
   // A cache between must give nobody without a key what one with a key got.
   passed["Vary"] = [joined(received["vary"]), "X-API-Key"]

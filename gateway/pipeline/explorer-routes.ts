@@ -3,7 +3,7 @@ import type { FoundKey } from "../../lib/keys/key-reader.ts";
 import { askedHeaders } from "../explorer/asked-headers.ts";
 import { refusalPage } from "../explorer/refusal-page.ts";
 import { readTarget } from "../explorer/target.ts";
-import { isRefusal, type Refusal } from "../json-rpc/refusal.ts";
+import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
 import { andThen, guarded } from "../maybe-promise.ts";
 import type { Exchange, RequestHead } from "../server/exchange.ts";
 import { explorerPath } from "../server/page-headers.ts";
@@ -22,13 +22,14 @@ const queryBytesMax = 65_536;
 export const showExplorer: Route = (exchange, context) => {
   const { deps, respond, fail } = context;
   const { head } = exchange;
-  const limits = { ...deps.limits, bodyBytesMax: queryBytesMax };
+  // Nothing may be read behind a body in chunks, and a long answer has the library read on.
+  const limits = { ...deps.limits, bodyBytesMax: queryBytesMax, chunkedBodies: "refuse" } as const;
   const asked = readTarget(head);
   const hasBody = head.method === "POST";
   const malformed =
     checkHttp(head) ??
     (isRefusal(asked) ? asked : undefined) ??
-    (hasBody ? checkRequest(head, limits) : undefined);
+    (hasBody ? checkRequest(head, limits) : checkBodiless(head));
   const found = authenticate(exchange, deps);
   if (found instanceof Promise && malformed === undefined && hasBody && head.apiKey !== undefined) {
     exchange.hold(limits);
@@ -53,6 +54,15 @@ export const showExplorer: Route = (exchange, context) => {
   };
   andThen(found, onKey, fail);
 };
+
+function checkBodiless({ contentLength, transferEncodings }: RequestHead): Refusal | undefined {
+  const isBodiless = transferEncodings === undefined && Number(contentLength ?? 0) === 0;
+  return isBodiless ? undefined : bodiless;
+}
+
+const bodiless = refusal("invalid_request", "A page of the explorer is asked for without a body", {
+  headers: { Connection: "close" },
+});
 
 async function askExplorer(
   { head, peerAddress }: Exchange,

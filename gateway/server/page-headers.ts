@@ -2,6 +2,7 @@ import type { HttpRequest } from "./uws.ts";
 
 /** Where the gateway serves the explorer, which the API serves at `/`. */
 export const explorerPath = "/explorer";
+const explorerFolder = `${explorerPath}/`;
 
 /** What a page is made by, of a browser's headers. They are read on the explorer's paths alone. */
 export type PageHeaders = {
@@ -16,7 +17,7 @@ export type PageHeaders = {
 
 /** Whether a request is the explorer's. */
 export function isExplorerPath(path: string): boolean {
-  return path === explorerPath || path.startsWith(`${explorerPath}/`);
+  return path === explorerPath || path.startsWith(explorerFolder);
 }
 
 export function readPageHeaders(req: HttpRequest): PageHeaders {

@@ -81,6 +81,11 @@ t.test("the network in containers", async (t) => {
       t.match(keys, /k_\w+ +api /);
       const told = await inside("api", "node", "scripts/api/main.ts", "status");
       t.match(told.out.join("\n"), /complete up to block \d+/);
+      const page = await fetch(`http://127.0.0.1:${ports.gateway}/explorer/network`, {
+        headers: { "X-API-Key": qaKey },
+      });
+      t.equal(page.status, 200, "its pages, behind the gateway");
+      t.match(await page.text(), `http://127.0.0.1:${ports.faucet}`);
     },
   );
 

@@ -33,7 +33,7 @@ t.test("the explorer behind the gateway", async (t) => {
           "Cache-Control": "private, max-age=1",
           ETag: '"abc"',
           Vary: "Accept-Language",
-          RateLimit: '"address";r=9;t=60',
+          RateLimit: '"default";r=9;t=60',
           "X-Internal": "name of a machine",
         })
         .end("<h1>Block 7 – ok</h1>"),
@@ -115,6 +115,13 @@ t.test("the explorer behind the gateway", async (t) => {
     t.equal(long.status, 413);
     const form = { ...headers, "Content-Type": "application/x-www-form-urlencoded" };
     t.equal((await ask(gateway.port, { ...asked, headers: form })).status, 415);
+    const chunked = await ask(gateway.port, {
+      ...asked,
+      headers: { ...headers, "Transfer-Encoding": "chunked" },
+    });
+    t.equal(chunked.status, 400);
+    const bodied = await get("/explorer/blocks", { "Content-Length": "3" }, "GET");
+    t.equal(bodied.status, 400);
     t.equal(api.requests.length, 1);
   });
 

@@ -73,7 +73,7 @@ t.test("the API's explorer through the gateway and the wallet proxy", async (t) 
     const left = async (address: string) => {
       const headers = { "X-API-Key": coreKey, "X-Forwarded-For": address };
       const { headers: got } = await ask(gateway.port, { path: "/explorer/api/v1/chain", headers });
-      return Number(/, "default";r=(\d+)/.exec(String(got["ratelimit"]))?.[1]);
+      return Number(/, "address";r=(\d+)/.exec(String(got["ratelimit"]))?.[1]);
     };
     const [first, second] = [await left("192.0.2.1"), await left("192.0.2.1")];
     t.equal(second, first - 1);
