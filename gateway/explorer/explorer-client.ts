@@ -90,11 +90,9 @@ export function createExplorerClient({
 
   /** One page that is late, or cannot be read, does not mean that the API is away. */
   function failed(error: unknown): void {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code === "UND_ERR_HEADERS_TIMEOUT") return count("late");
-    if (code === "UND_ERR_HEADERS_OVERFLOW" || code.startsWith("HPE_")) return count("unusable");
-    count("away");
-    tell(false, error);
+    const why = failureOf(error);
+    count(why);
+    if (why === "away") tell(false, error);
   }
 
   async function begin({ method, target, headers, body }: ExplorerRequest, place: OpenAnswer) {
@@ -158,6 +156,12 @@ export function createExplorerClient({
   }
 
   return { ask, failures, stop: () => pool.destroy() };
+}
+
+function failureOf(error: unknown): ExplorerFailure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "UND_ERR_HEADERS_TIMEOUT") return "late";
+  return code === "UND_ERR_HEADERS_OVERFLOW" || code.startsWith("HPE_") ? "unusable" : "away";
 }
 
 /** What is passed on while it comes. */
