@@ -98,19 +98,7 @@ export async function openRawWebSocket(
     }
   }
 
-  const lines = {
-    Host: "127.0.0.1",
-    Upgrade: "websocket",
-    Connection: "Upgrade",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    "Sec-WebSocket-Version": "13",
-    "X-API-Key": coreKey,
-    ...headers,
-  };
-  const text = Object.entries(lines).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}: ${value}`],
-  );
-  socket.write(`GET ${target} HTTP/1.1\r\n${text.join("\r\n")}\r\n\r\n`);
+  socket.write(upgradeRequest(target, headers));
   await until(() => head !== undefined);
 
   async function next(): Promise<RawFrame> {
@@ -139,6 +127,22 @@ export async function openRawWebSocket(
     resume: () => void socket.resume(),
     end: () => void socket.destroy(),
   };
+}
+
+function upgradeRequest(target: string, headers: Readonly<Record<string, string | undefined>>): string {
+  const lines = {
+    Host: "127.0.0.1",
+    Upgrade: "websocket",
+    Connection: "Upgrade",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Version": "13",
+    "X-API-Key": coreKey,
+    ...headers,
+  };
+  const text = Object.entries(lines).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${value}`],
+  );
+  return `GET ${target} HTTP/1.1\r\n${text.join("\r\n")}\r\n\r\n`;
 }
 
 /** RFC 6455 section 5.2. */

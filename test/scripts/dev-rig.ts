@@ -65,6 +65,8 @@ export async function freePorts(): Promise<DevPorts> {
   };
 }
 
+const shippedFiles = ["--config", shippedConfig, "--faucet", shippedFaucet, "--api", shippedApi];
+
 /** `npm start` in a folder of the test's own: the shipped configuration on free ports. Killed when the test ends. */
 export async function startDev(
   t: Test,
@@ -87,22 +89,10 @@ export async function startDev(
   const { REDIS_URL: _redis, POSTGRES_URL: _postgres, FORCE_COLOR: _colour, ...inherited } = process.env;
   const database =
     postgres === "own" ? {} : { POSTGRES_URL: await createDatabase(t, { migrations: "none" }) };
+  const ownOptions = ["--chain-port", String(used.chain), "--wallet-port", String(used.wallet)];
   const child = spawn(
     process.execPath,
-    [
-      ...["--disable-warning=ExperimentalWarning", main],
-      ...[
-        "--config",
-        shippedConfig,
-        "--faucet",
-        shippedFaucet,
-        "--api",
-        shippedApi,
-        "--chain-port",
-        String(used.chain),
-      ],
-      ...["--wallet-port", String(used.wallet), ...args],
-    ],
+    ["--disable-warning=ExperimentalWarning", main, ...shippedFiles, ...ownOptions, ...args],
     {
       cwd: folder,
       env: {

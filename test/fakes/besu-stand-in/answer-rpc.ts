@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Block, type Chain, showBlock } from "./chain.ts";
 import { type Pool, showTransaction } from "./transactions.ts";
 
+type Methods = Readonly<Record<string, (params: readonly unknown[]) => RpcAnswer>>;
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
 const rangeSchema = z.object({ fromBlock: z.string().optional(), toBlock: z.string().optional() });
@@ -35,7 +36,6 @@ export function createRpc({
     return { result: block === undefined ? null : show(block) };
   };
   const blockAt = (tag: unknown, full: unknown) => answerOf(tag, (block) => showBlock(block, full === true));
-  const votes = new Map<string, boolean>();
   const refuse = (code: number, message: string): RpcAnswer => ({ error: { code, message } });
 
   /** Besu's refusals that a client can meet with a transaction that is well-formed. */
@@ -56,24 +56,6 @@ export function createRpc({
     return { result: hash };
   }
 
-  function receipt(hash: string) {
-    const done = chain.mined(hash);
-    if (done === undefined) return null;
-    const { sent, block, index } = done;
-    const shown = showTransaction(sent, { ...block, index });
-    return {
-      ...{ transactionHash: hash, from: shown.from, to: shown.to, type: shown.type },
-      ...{ blockHash: block.hash, blockNumber: block.number, transactionIndex: shown.transactionIndex },
-      ...{ status: "0x1", gasUsed: toQuantity(21_000), cumulativeGasUsed: toQuantity(21_000 * (index + 1)) },
-      ...{
-        effectiveGasPrice: shown.gasPrice,
-        contractAddress: null,
-        logs: [],
-        logsBloom: block["logsBloom"],
-      },
-    };
-  }
-
   /** There are none, but ranges are checked as Besu checks them. */
   function getLogs(filter: unknown): RpcAnswer {
     const { fromBlock, toBlock } = rangeSchema.safeParse(filter).data ?? {};
@@ -82,14 +64,8 @@ export function createRpc({
     return { result: [] };
   }
 
-  const methods: Readonly<Record<string, (params: readonly unknown[]) => RpcAnswer>> = {
-    web3_clientVersion: () => ({ result: "besu/v26.8.0/stand-in" }),
-    eth_chainId: () => ({ result: toQuantity(chainId) }),
-    net_version: () => ({ result: String(chainId) }),
-    net_listening: () => ({ result: true }),
-    net_peerCount: () => ({ result: toQuantity(peerCount()) }),
-    eth_syncing: () => ({ result: false }),
-    eth_gasPrice: () => ({ result: "0x0" }),
+  const methods: Methods = {
+    ...nodeMethods({ chainId, peerCount, validators }),
     eth_blockNumber: () => ({ result: toQuantity(chain.height()) }),
     eth_getBlockByNumber: ([tag, full]) => blockAt(tag, full),
     eth_getBlockByHash: ([hash, full]) => {
@@ -97,11 +73,6 @@ export function createRpc({
       return { result: block === undefined ? null : showBlock(block, full === true) };
     },
     eth_getLogs: ([filter]) => getLogs(filter),
-    eth_call: () => ({ result: "0x" }),
-    eth_estimateGas: () => ({ result: toQuantity(21_000) }),
-    eth_maxPriorityFeePerGas: () => ({ result: "0x0" }),
-    eth_baseFee: () => ({ result: "0x0" }),
-    eth_getCode: () => ({ result: "0x" }),
     eth_getBalance: ([address]) => ({ result: toQuantity(chain.balance(String(address))) }),
     eth_getTransactionCount: ([address, tag]) => {
       const mined = chain.nonce(String(address));
@@ -119,9 +90,56 @@ export function createRpc({
       return { result: waits === undefined ? null : showTransaction(waits) };
     },
     eth_getBlockReceipts: ([tag]) =>
-      answerOf(tag, ({ raws }) => raws.map((raw) => receipt(pool.read(raw)?.hash ?? ""))),
-    eth_getTransactionReceipt: ([hash]) => ({ result: receipt(String(hash)) }),
+      answerOf(tag, ({ raws }) => raws.map((raw) => receiptOf(chain, pool.read(raw)?.hash ?? ""))),
+    eth_getTransactionReceipt: ([hash]) => ({ result: receiptOf(chain, String(hash)) }),
     txpool_besuTransactions: () => ({ result: pool.all().map(({ hash }) => ({ hash })) }),
+  };
+  return (method, params) =>
+    methods[method]?.(params) ?? { error: { code: -32601, message: "Method not found" } };
+}
+
+function receiptOf(chain: Chain, hash: string) {
+  const done = chain.mined(hash);
+  if (done === undefined) return null;
+  const { sent, block, index } = done;
+  const shown = showTransaction(sent, { ...block, index });
+  return {
+    ...{ transactionHash: hash, from: shown.from, to: shown.to, type: shown.type },
+    ...{ blockHash: block.hash, blockNumber: block.number, transactionIndex: shown.transactionIndex },
+    ...{ status: "0x1", gasUsed: toQuantity(21_000), cumulativeGasUsed: toQuantity(21_000 * (index + 1)) },
+    ...{
+      effectiveGasPrice: shown.gasPrice,
+      contractAddress: null,
+      logs: [],
+      logsBloom: block["logsBloom"],
+    },
+  };
+}
+
+/** What does not depend on the chain. No contract has code, and a call always costs the same. */
+function nodeMethods({
+  chainId,
+  peerCount,
+  validators,
+}: {
+  chainId: number;
+  peerCount: () => number;
+  validators: readonly string[];
+}): Methods {
+  const votes = new Map<string, boolean>();
+  return {
+    web3_clientVersion: () => ({ result: "besu/v26.8.0/stand-in" }),
+    eth_chainId: () => ({ result: toQuantity(chainId) }),
+    net_version: () => ({ result: String(chainId) }),
+    net_listening: () => ({ result: true }),
+    net_peerCount: () => ({ result: toQuantity(peerCount()) }),
+    eth_syncing: () => ({ result: false }),
+    eth_gasPrice: () => ({ result: "0x0" }),
+    eth_call: () => ({ result: "0x" }),
+    eth_estimateGas: () => ({ result: toQuantity(21_000) }),
+    eth_maxPriorityFeePerGas: () => ({ result: "0x0" }),
+    eth_baseFee: () => ({ result: "0x0" }),
+    eth_getCode: () => ({ result: "0x" }),
     // Votes are noted and never counted.
     ibft_getPendingVotes: () => ({ result: Object.fromEntries(votes) }),
     ibft_proposeValidatorVote: ([address, add]) => {
@@ -131,8 +149,6 @@ export function createRpc({
     ibft_discardValidatorVote: ([address]) => ({ result: votes.delete(String(address).toLowerCase()) }),
     ibft_getValidatorsByBlockNumber: () => ({ result: validators }),
   };
-  return (method, params) =>
-    methods[method]?.(params) ?? { error: { code: -32601, message: "Method not found" } };
 }
 
 /** What `newHeads` brings of a block. */

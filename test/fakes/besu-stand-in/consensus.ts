@@ -18,6 +18,16 @@ const messageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("transaction"), raw: z.string() }),
 ]);
 
+export type ConsensusOptions = {
+  genesis: StandInGenesis;
+  chain: Chain;
+  privateKey: string;
+  pool: Pool;
+  broadcast: (message: Message) => void;
+  send: (address: string, message: Message) => void;
+  onBlock: (block: Block) => void;
+};
+
 const tickMs = 20;
 const announceMs = 200;
 /** So many without transactions fit into a line of 64 KiB. */
@@ -29,23 +39,8 @@ const blocksCharsMax = 60_000;
  * validator signs what is proposed in its own round, four of five signatures make the block. A round takes twice as long
  * as the one before, and one that has a higher number waits for the others: as in Besu, nobody is pulled ahead.
  */
-export function startConsensus({
-  genesis,
-  chain,
-  privateKey,
-  pool,
-  broadcast,
-  send,
-  onBlock,
-}: {
-  genesis: StandInGenesis;
-  chain: Chain;
-  privateKey: string;
-  pool: Pool;
-  broadcast: (message: Message) => void;
-  send: (address: string, message: Message) => void;
-  onBlock: (block: Block) => void;
-}) {
+export function startConsensus(options: ConsensusOptions) {
+  const { genesis, chain, privateKey, pool, broadcast, onBlock } = options;
   const own = computeAddress(privateKey).toLowerCase();
   const { validators, blockMs, requestTimeoutMs } = genesis;
   const quorum = quorumOf(validators.length);
@@ -72,11 +67,6 @@ export function startConsensus({
     broadcast({ type: "round", number: chain.height() + 1, round });
   }
 
-  function isProposer(): boolean {
-    const last = validators.indexOf(chain.head().miner);
-    return validators[(last + 1 + round) % validators.length] === own;
-  }
-
   function tick(): void {
     const now = Date.now();
     if (now - announcedAt > announceMs) {
@@ -92,8 +82,9 @@ export function startConsensus({
       return;
     }
     const isTime = now >= Number(chain.head().timestamp) * 1000 + blockMs;
+    const proposer = proposerOf(validators, { last: chain.head().miner, round });
     const together = [...rounds.values()].filter((other) => other === round).length;
-    if (proposal === undefined && isTime && isProposer() && together >= quorum) {
+    if (proposal === undefined && isTime && proposer === own && together >= quorum) {
       const raws = pool.ready(chain.nonce).map(({ raw }) => raw);
       const block = chain.propose({ miner: own, round, nowMs: now, raws });
       broadcast({ type: "proposal", block });
@@ -114,11 +105,9 @@ export function startConsensus({
     if (proposal?.hash === hash && known.size >= quorum) take(withSeals(proposal, [...known]));
   }
 
-  /** A block with enough seals of different validators is final. */
   function take(block: Block): boolean {
-    const sealers = [...sealersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
     const isNext = Number(block.number) === chain.height() + 1 && block.parentHash === chain.head().hash;
-    if (!isNext || sealers.length < quorum) return false;
+    if (!isNext || !isFinal(block, validators)) return false;
     chain.append(block);
     pool.remove(block.raws.map((raw) => readTransaction(raw)?.hash ?? ""));
     onBlock(block);
@@ -138,26 +127,52 @@ export function startConsensus({
       if (isNow && proposal === undefined) accept(message.block);
     } else if (message.type === "seal") {
       if (message.number === next) addSeal(message.hash, message.seal);
-    } else if (message.type === "height") {
-      if (message.height > chain.height()) send(from, { type: "get", from: next });
-    } else if (message.type === "get") {
-      const blocks: Block[] = [];
-      for (let chars = 0; blocks.length < blocksAtOnceMax; ) {
-        const block = chain.block(message.from + blocks.length);
-        if (block === undefined) break;
-        chars += JSON.stringify(block).length;
-        if (chars > blocksCharsMax && blocks.length > 0) break;
-        blocks.push(block);
-      }
-      send(from, { type: "blocks", blocks });
-    } else if (message.type === "transaction") {
-      pool.add(message.raw);
     } else if (message.type === "blocks") {
       for (const block of message.blocks) if (!take(block)) break;
-    }
+    } else serve(options, from, message);
   }
 
   begin();
   const timer = setInterval(tick, tickMs);
   return { receive, stop: () => clearInterval(timer) };
+}
+
+function proposerOf(
+  validators: readonly string[],
+  { last, round }: { last: string; round: number },
+): string | undefined {
+  return validators[(validators.indexOf(last) + 1 + round) % validators.length];
+}
+
+/** A block with enough seals of different validators is final. */
+function isFinal(block: Block, validators: readonly string[]): boolean {
+  const sealers = [...sealersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
+  return sealers.length >= quorumOf(validators.length);
+}
+
+/** What has nothing to do with the round: a peer that is behind or ahead, and transactions. */
+function serve(
+  { chain, pool, send }: Pick<ConsensusOptions, "chain" | "pool" | "send">,
+  from: string,
+  message: Message,
+): void {
+  if (message.type === "transaction") pool.add(message.raw);
+  else if (message.type === "get") {
+    send(from, { type: "blocks", blocks: blocksFrom(chain, message.from) });
+  } else if (message.type === "height" && message.height > chain.height()) {
+    send(from, { type: "get", from: chain.height() + 1 });
+  }
+}
+
+/** As many blocks from `first` on as fit into one message. */
+function blocksFrom(chain: Chain, first: number): Block[] {
+  const blocks: Block[] = [];
+  for (let chars = 0; blocks.length < blocksAtOnceMax; ) {
+    const block = chain.block(first + blocks.length);
+    if (block === undefined) break;
+    chars += JSON.stringify(block).length;
+    if (chars > blocksCharsMax && blocks.length > 0) break;
+    blocks.push(block);
+  }
+  return blocks;
 }

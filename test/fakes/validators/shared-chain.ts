@@ -1,7 +1,8 @@
 import { type AnvilAnswer, type AnvilClient, createAnvilClient } from "./anvil-client.ts";
 import { type AnvilProcess, startAnvilProcess } from "./anvil-process.ts";
-import { type ChainBlock, type ChainTransaction, readAnvilBlock, validatorAddresses } from "./besu-blocks.ts";
+import { type ChainBlock, readAnvilBlock, validatorAddresses } from "./besu-blocks.ts";
 import { besuErrors } from "./besu-errors.ts";
+import { createBlockStore } from "./block-store.ts";
 
 export type ChainListener = {
   block: (block: ChainBlock) => void;
@@ -10,6 +11,8 @@ export type ChainListener = {
 };
 
 export type SharedChain = Awaited<ReturnType<typeof startSharedChain>>;
+
+type Anvil = { process: AnvilProcess; client: AnvilClient };
 
 export const chainId = 8845;
 // The genesis timestamp of the recorded network; each reset takes the next second, so it is another genesis.
@@ -21,12 +24,9 @@ const firstGenesisTimestampSeconds = 0x58ee40ba;
  */
 export async function startSharedChain({ now }: { now: () => number }) {
   let genesisTimestampSeconds = firstGenesisTimestampSeconds;
-  let anvil: { process: AnvilProcess; client: AnvilClient } | undefined;
+  let anvil: Anvil | undefined;
   let saved: { state: unknown; height: number } | undefined;
-  let blocks: ChainBlock[] = [];
-  const numberByHash = new Map<string, number>();
-  const transactions = new Map<string, { transaction: ChainTransaction; block: ChainBlock; index: number }>();
-  const sentBy = new Map<string, { nonce: number; blockNumber: number }[]>();
+  const { append, rebuild, truncate: cutAt, ...lookUps } = createBlockStore();
   const listeners: ChainListener[] = [];
 
   function client(): AnvilClient {
@@ -34,71 +34,21 @@ export async function startSharedChain({ now }: { now: () => number }) {
     return anvil.client;
   }
 
-  async function startAnvil(): Promise<void> {
-    const process = await startAnvilProcess({ chainId, genesisTimestampSeconds });
-    anvil = { process, client: createAnvilClient({ url: process.url }) };
-  }
-
-  async function fetchLatest(): Promise<ChainBlock> {
-    const [block, receipts] = await Promise.all([
-      client().must("eth_getBlockByNumber", ["latest", true]),
-      client().must("eth_getBlockReceipts", ["latest"]),
-    ]);
-    return readAnvilBlock(block, receipts);
-  }
-
-  function append(block: ChainBlock): void {
-    blocks.push(block);
-    numberByHash.set(block.hash, block.number);
-    block.transactions.forEach((transaction, index) => {
-      transactions.set(transaction.hash, { transaction, block, index });
-      const sent = sentBy.get(transaction.from);
-      const entry = { nonce: transaction.nonce, blockNumber: block.number };
-      if (sent === undefined) sentBy.set(transaction.from, [entry]);
-      else sent.push(entry);
-    });
-  }
-
-  function rebuild(kept: ChainBlock[]): void {
-    blocks = [];
-    numberByHash.clear();
-    transactions.clear();
-    sentBy.clear();
-    kept.forEach(append);
-    for (const listener of listeners) listener.rewound(blocks.length - 1);
+  function rewound(): void {
+    for (const listener of listeners) listener.rewound(lookUps.height());
   }
 
   function truncate(height: number): void {
-    rebuild(blocks.filter((block) => block.number <= height));
+    cutAt(height);
+    rewound();
   }
 
-  async function stopAnvil(stopping: typeof anvil): Promise<void> {
-    await stopping?.client.close();
-    await stopping?.process.kill();
-  }
-
-  await startAnvil();
-  append(await fetchLatest());
+  anvil = await startAnvil(genesisTimestampSeconds);
+  append(await fetchLatest(client()));
 
   return {
     listen: (listener: ChainListener) => listeners.push(listener),
-    height: () => blocks.length - 1,
-    block: (number: number) => blocks[number],
-    blockNumberOf: (hash: string) => numberByHash.get(hash),
-    transaction: (hash: string) => transactions.get(hash),
-
-    /** The account's next nonce after block `height`: one more than the last that it sent. */
-    nonceAt(sender: string, height: number): number {
-      const last = sentBy.get(sender)?.findLast((sent) => sent.blockNumber <= height);
-      return last === undefined ? 0 : last.nonce + 1;
-    },
-
-    transactionOf(sender: string, nonce: number) {
-      const sent = sentBy.get(sender)?.find((entry) => entry.nonce === nonce);
-      if (sent === undefined) return undefined;
-      const block = blocks[sent.blockNumber];
-      return block?.transactions.find((entry) => entry.from === sender && entry.nonce === nonce);
-    },
+    ...lookUps,
 
     /** Asks anvil; while it is killed every answer is an internal error. */
     async ask(method: string, params: unknown[]): Promise<AnvilAnswer> {
@@ -108,16 +58,21 @@ export async function startSharedChain({ now }: { now: () => number }) {
 
     /** One block with those of the raw transactions that anvil takes; the others are for the caller to keep. */
     async mine(rawTransactions: string[]): Promise<ChainBlock> {
-      const tip = blocks.at(-1);
-      const number = blocks.length;
+      const number = lookUps.height() + 1;
       // Sends go first and together; their order in the block follows from sender and nonce.
       await Promise.all([
         client().must("anvil_setCoinbase", [validatorAddresses[number % validatorAddresses.length]]),
         ...rawTransactions.map((raw) => client().call("eth_sendRawTransaction", [raw])),
       ]);
-      const timestamp = Math.max((tip?.timestampSeconds ?? 0) + 1, Math.floor(now() / 1_000));
+      const timestamp = Math.max(
+        (lookUps.block(number - 1)?.timestampSeconds ?? 0) + 1,
+        Math.floor(now() / 1_000),
+      );
       await client().must("evm_mine", [{ timestamp }]);
-      const [block] = await Promise.all([fetchLatest(), client().must("anvil_dropAllTransactions", [])]);
+      const [block] = await Promise.all([
+        fetchLatest(client()),
+        client().must("anvil_dropAllTransactions", []),
+      ]);
       append(block);
       for (const listener of listeners) listener.block(block);
       return block;
@@ -125,9 +80,8 @@ export async function startSharedChain({ now }: { now: () => number }) {
 
     /** Ends the chain at block `height`, as `evm_revert` does on a development chain. */
     async revert(height: number): Promise<void> {
-      const depth = blocks.length - 1 - height;
-      if (depth < 1)
-        throw new Error(`the chain ends at ${blocks.length - 1}: it cannot go back to ${height}`);
+      const depth = lookUps.height() - height;
+      if (depth < 1) throw new Error(`the chain ends at ${lookUps.height()}: it cannot go back to ${height}`);
       await client().must("anvil_rollback", [depth]);
       if (saved !== undefined && saved.height > height) saved = undefined;
       truncate(height);
@@ -138,14 +92,15 @@ export async function startSharedChain({ now }: { now: () => number }) {
       const old = anvil;
       genesisTimestampSeconds += 1;
       saved = undefined;
-      await startAnvil();
-      rebuild([await fetchLatest()]);
+      anvil = await startAnvil(genesisTimestampSeconds);
+      rebuild([await fetchLatest(client())]);
+      rewound();
       await stopAnvil(old);
     },
 
     /** What a restart after `kill` begins with. Without it a restart begins with the genesis. */
     async save(): Promise<void> {
-      saved = { state: await client().must("anvil_dumpState", [true]), height: blocks.length - 1 };
+      saved = { state: await client().must("anvil_dumpState", [true]), height: lookUps.height() };
     },
 
     async kill(): Promise<void> {
@@ -157,9 +112,27 @@ export async function startSharedChain({ now }: { now: () => number }) {
     /** The same genesis again, at the height that was saved last. */
     async restart(): Promise<void> {
       if (anvil !== undefined) throw new Error("the chain still runs");
-      await startAnvil();
+      anvil = await startAnvil(genesisTimestampSeconds);
       if (saved !== undefined) await client().must("anvil_loadState", [saved.state]);
       truncate(saved?.height ?? 0);
     },
   };
+}
+
+async function startAnvil(genesisTimestampSeconds: number): Promise<Anvil> {
+  const process = await startAnvilProcess({ chainId, genesisTimestampSeconds });
+  return { process, client: createAnvilClient({ url: process.url }) };
+}
+
+async function fetchLatest(client: AnvilClient): Promise<ChainBlock> {
+  const [block, receipts] = await Promise.all([
+    client.must("eth_getBlockByNumber", ["latest", true]),
+    client.must("eth_getBlockReceipts", ["latest"]),
+  ]);
+  return readAnvilBlock(block, receipts);
+}
+
+async function stopAnvil(stopping: Anvil | undefined): Promise<void> {
+  await stopping?.client.close();
+  await stopping?.process.kill();
 }

@@ -3,14 +3,14 @@ import type { ChainBlock } from "./besu-blocks.ts";
 import { createBlockText } from "./block-text.ts";
 import { createCallCounters } from "./call-counters.ts";
 import { createChainMethods, type Handlers } from "./chain-methods.ts";
-import { createChainView } from "./chain-view.ts";
+import { type ChainView, createChainView } from "./chain-view.ts";
 import { createFaultControls } from "./fault-controls.ts";
-import { noFaults } from "./faults.ts";
+import { type Faults, noFaults } from "./faults.ts";
 import { createFilters } from "./filters.ts";
 import { createForeignMethods, foreignBlock } from "./foreign-chain.ts";
 import { createHttpAnswers } from "./http-answers.ts";
 import { createLies } from "./lies.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type Listener } from "./listener.ts";
 import { createMempool, type PooledTransaction } from "./mempool.ts";
 import { createNodeMethods } from "./node-methods.ts";
 import { createSendTransaction } from "./send-transaction.ts";
@@ -34,20 +34,7 @@ export type ValidatorInternals = {
   stop: () => Promise<void>;
 };
 
-export type StartedValidator = Awaited<ReturnType<typeof startValidator>>;
-export type Validator = StartedValidator["validator"];
-
-/** One stand-in for a Besu validator, on ports of its own, over the chain that all share. */
-export async function startValidator({
-  index,
-  chain,
-  state,
-  now,
-  webSocket,
-  workersMax,
-  connectionsMax,
-  gossip,
-}: {
+export type ValidatorOptions = {
   index: number;
   chain: SharedChain;
   state: StateReader;
@@ -56,7 +43,14 @@ export async function startValidator({
   workersMax: number;
   connectionsMax: number;
   gossip: (transaction: PooledTransaction) => void;
-}) {
+};
+
+export type StartedValidator = Awaited<ReturnType<typeof startValidator>>;
+export type Validator = StartedValidator["validator"];
+
+/** One stand-in for a Besu validator, on ports of its own, over the chain that all share. */
+export async function startValidator(options: ValidatorOptions) {
+  const { index, chain, state, now, webSocket, workersMax, connectionsMax, gossip } = options;
   const faults = noFaults();
   const counters = createCallCounters();
   const workers = createWorkerSlots({ slots: workersMax });
@@ -152,11 +146,34 @@ export async function startValidator({
     ...controls,
   };
 
-  const internals: ValidatorInternals = {
+  const internals = createInternals({ pool, chain, view, faults, http, listeners, restarted, endFaults });
+  return { validator, internals };
+}
+
+function createInternals({
+  pool,
+  chain,
+  view,
+  faults,
+  http,
+  listeners,
+  restarted,
+  endFaults,
+}: {
+  pool: ValidatorInternals["pool"];
+  chain: SharedChain;
+  view: ChainView;
+  faults: Faults;
+  http: Listener;
+  listeners: readonly Listener[];
+  restarted: () => void;
+  endFaults: () => void;
+}): ValidatorInternals {
+  return {
     pool,
     receive(transaction) {
       // One that hangs is told all the same: its peers' bytes wait in its sockets until it goes on.
-      if (!internals.runs() || transaction.nonce < chain.nonceAt(transaction.from, view.height())) return;
+      if (!http.isOpen() || transaction.nonce < chain.nonceAt(transaction.from, view.height())) return;
       pool.add(transaction, { local: false });
     },
     runs: http.isOpen,
@@ -172,5 +189,4 @@ export async function startValidator({
       await Promise.all(listeners.map((listener) => listener.die()));
     },
   };
-  return { validator, internals };
 }

@@ -2,11 +2,14 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Test } from "tap";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ScriptedChain } from "./scripted-chain.ts";
 
 export type StubNode = Awaited<ReturnType<typeof startStubNode>>;
+
+const arrayRefusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}';
 
 type Call = { id: number; method: string; params: unknown[] };
 /** `stuck` is on the next port, takes the handshake and then neither says nor answers anything, not even a close. */
@@ -46,26 +49,10 @@ export async function startStubNode(
     const request: Call | Call[] = JSON.parse(body);
     const one = (call: Call) => ({ jsonrpc: "2.0", id: call.id, result: result(call) });
     if (!Array.isArray(request)) return JSON.stringify(one(request));
-    if (!faults.refusesArrays) return JSON.stringify(request.map(one));
-    return '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}';
+    return faults.refusesArrays ? arrayRefusal : JSON.stringify(request.map(one));
   }
 
-  function httpServer(): Server {
-    return createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        if (faults.hangs) return;
-        // A WebSocket's handshake where there is none is a GET like any other.
-        if (request.method !== "POST") {
-          response.writeHead(404).end();
-          return;
-        }
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(answer(Buffer.concat(chunks).toString()));
-      });
-    });
-  }
+  const httpServer = () => serverOf({ hangs: () => faults.hangs, answer });
 
   function accept(socket: WebSocket): void {
     socket.on("error", () => {});
@@ -83,39 +70,15 @@ export async function startStubNode(
     for (const socket of upgraded.clients) socket.send(text);
   }
 
-  function pushHead(number: number): void {
-    const params = { subscription: "0x5", result: chain.block(number).block };
-    push(JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params }));
-  }
-
   async function comeBack(): Promise<void> {
-    for (;;) {
-      const first = await listen(httpServer(), ports[0] ?? 0);
-      const withNext = webSocket === "next" || webSocket === "stuck";
-      const second = withNext ? await listen(createServer(), first.port + 1).catch(() => undefined) : first;
-      // The next port belongs to somebody else: another pair is tried.
-      if (second === undefined) {
-        first.server.close();
-        continue;
-      }
-      servers = withNext ? [first.server, second.server] : [first.server];
-      ports = [first.port, second.port];
-      break;
-    }
-    for (const server of servers) {
-      server.on("connection", (socket: Socket) => {
-        sockets.add(socket);
-        socket.on("close", () => sockets.delete(socket));
-      });
-    }
+    const withNext = webSocket === "next" || webSocket === "stuck";
+    ({ servers, ports } = await listenOn({ httpServer, port: ports[0] ?? 0, withNext }));
+    for (const server of servers) keepSockets(server, sockets);
     if (webSocket === "none") return;
     servers.at(-1)?.on("upgrade", (request, socket, head) => {
       handshakes += 1;
       if (webSocket === "stuck") {
-        socket.on("error", () => {}).resume();
-        // Node's HTTP server leaves its side open when the other one is closed.
-        socket.on("end", () => socket.destroy());
-        socket.write(handshakeAnswer(String(request.headers["sec-websocket-key"])));
+        shakeHands(socket, String(request.headers["sec-websocket-key"]));
       } else if (!faults.hangs) upgraded.handleUpgrade(request, socket, head, accept);
     });
   }
@@ -144,7 +107,7 @@ export async function startStubNode(
     mine(blocks = 1): void {
       for (let mined = 0; mined < blocks; mined += 1) {
         height += 1;
-        pushHead(height);
+        push(headText(chain.block(height).block));
       }
     },
     /** It has another chain or height from now on, and tells nobody. */
@@ -155,6 +118,66 @@ export async function startStubNode(
     die,
     comeBack,
   };
+}
+
+function headText(head: unknown): string {
+  const params = { subscription: "0x5", result: head };
+  return JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params });
+}
+
+/** JSON-RPC by POST. */
+function serverOf({ hangs, answer }: { hangs: () => boolean; answer: (body: string) => string }): Server {
+  return createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      if (hangs()) return;
+      // A WebSocket's handshake where there is none is a GET like any other.
+      if (request.method !== "POST") {
+        response.writeHead(404).end();
+        return;
+      }
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(answer(Buffer.concat(chunks).toString()));
+    });
+  });
+}
+
+function keepSockets(server: Server, sockets: Set<Socket>): void {
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+}
+
+/** Takes a WebSocket's handshake, and nothing after it. */
+function shakeHands(socket: Duplex, key: string): void {
+  socket.on("error", () => {}).resume();
+  // Node's HTTP server leaves its side open when the other one is closed.
+  socket.on("end", () => socket.destroy());
+  socket.write(handshakeAnswer(key));
+}
+
+/** On one port, or with a second server on the port after it. */
+async function listenOn({
+  httpServer,
+  port,
+  withNext,
+}: {
+  httpServer: () => Server;
+  port: number;
+  withNext: boolean;
+}): Promise<{ servers: Server[]; ports: number[] }> {
+  for (;;) {
+    const first = await listen(httpServer(), port);
+    if (!withNext) return { servers: [first.server], ports: [first.port, first.port] };
+    const second = await listen(createServer(), first.port + 1).catch(() => undefined);
+    if (second !== undefined) {
+      return { servers: [first.server, second.server], ports: [first.port, second.port] };
+    }
+    // The next port belongs to somebody else: another pair is tried.
+    first.server.close();
+  }
 }
 
 /** RFC 6455 section 4.2.2. */
