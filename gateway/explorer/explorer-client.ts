@@ -75,25 +75,7 @@ export function createExplorerClient({
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   });
-  let answers = true;
-
-  function count(why: ExplorerFailure): void {
-    failures.set(why, (failures.get(why) ?? 0) + 1);
-  }
-
-  function tell(now: boolean, error?: unknown): void {
-    if (answers === now) return;
-    answers = now;
-    if (now) logger.info({ explorer: url }, "the explorer answers again");
-    else logger.warn({ explorer: url, err: error }, "the explorer does not answer");
-  }
-
-  /** One page that is late, or cannot be read, does not mean that the API is away. */
-  function failed(error: unknown): void {
-    const why = failureOf(error);
-    count(why);
-    if (why === "away") tell(false, error);
-  }
+  const { count, failed, answered } = createFailureCount({ url, failures, logger });
 
   async function begin({ method, target, headers, body }: ExplorerRequest, place: OpenAnswer) {
     const abort = new AbortController();
@@ -118,7 +100,7 @@ export function createExplorerClient({
       if (place.ended !== "key ended") failed(error);
       return away;
     }
-    tell(true);
+    answered();
     const { statusCode: status, headers: received, body: source } = response;
     const contentType = received["content-type"];
     const isEvents = typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
@@ -156,6 +138,42 @@ export function createExplorerClient({
   }
 
   return { ask, failures, stop: () => pool.destroy() };
+}
+
+/** Counts failures, says once that the explorer is away, and once that it answers again. */
+function createFailureCount({
+  url,
+  failures,
+  logger,
+}: {
+  url: string;
+  failures: Map<ExplorerFailure, number>;
+  logger: Pick<Logger, "info" | "warn">;
+}) {
+  let answers = true;
+
+  function count(why: ExplorerFailure): void {
+    failures.set(why, (failures.get(why) ?? 0) + 1);
+  }
+
+  return {
+    count,
+
+    /** One page that is late, or cannot be read, does not mean that the API is away. */
+    failed(error: unknown): void {
+      const why = failureOf(error);
+      count(why);
+      if (why !== "away" || !answers) return;
+      answers = false;
+      logger.warn({ explorer: url, err: error }, "the explorer does not answer");
+    },
+
+    answered(): void {
+      if (answers) return;
+      answers = true;
+      logger.info({ explorer: url }, "the explorer answers again");
+    },
+  };
 }
 
 function failureOf(error: unknown): ExplorerFailure {
