@@ -138,18 +138,30 @@ export function createAdmission({
       return { outcome, claim, limits: told };
     },
 
-    /** When the address may claim again, in Unix milliseconds; undefined: it may now. */
-    async nextAtMs(address: string): Promise<number | undefined> {
-      const key = faucetLimitKey(`address:${address.toLowerCase()}`);
-      const after = `(${now?.() ?? Date.now()}`;
-      const room = limits.perAddress - (await redis.zcount(key, after, "+inf"));
-      if (room > 0) return undefined;
-      const [, endsAtMs] = await redis.zrangebyscore(key, after, "+inf", "WITHSCORES", "LIMIT", -room, 1);
-      return endsAtMs === undefined ? undefined : Number(endsAtMs);
-    },
+    nextAtMs: (address: string) => readNextAtMs({ redis, limits, now, address }),
 
     counts: () => countClaims({ redis, now }),
   };
+}
+
+/** When the address may claim again, in Unix milliseconds; undefined: it may now. */
+async function readNextAtMs({
+  redis,
+  limits,
+  now,
+  address,
+}: {
+  redis: Redis;
+  limits: ClaimLimits;
+  now: (() => number) | undefined;
+  address: string;
+}): Promise<number | undefined> {
+  const key = faucetLimitKey(`address:${address.toLowerCase()}`);
+  const after = `(${now?.() ?? Date.now()}`;
+  const room = limits.perAddress - (await redis.zcount(key, after, "+inf"));
+  if (room > 0) return undefined;
+  const [, endsAtMs] = await redis.zrangebyscore(key, after, "+inf", "WITHSCORES", "LIMIT", -room, 1);
+  return endsAtMs === undefined ? undefined : Number(endsAtMs);
 }
 
 /** How the faucet stands: claims waiting for a signature, signed ones under way, claims that count today. */
