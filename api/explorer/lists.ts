@@ -7,7 +7,7 @@ import type { TransactionRow, TransferRecord } from "../records/transaction.ts";
 import type { PageContext } from "./page.ts";
 
 /** Mints and burns name it, and a development chain as the proposer of its blocks. */
-const nobody = `0x${"0".repeat(40)}`;
+export const nobody = `0x${"0".repeat(40)}`;
 
 /** A list that a page shows beside other things: the page goes on where the index is away. */
 export async function listOrAway<Page extends object>(

@@ -41,6 +41,16 @@ export function listTransactions(db: Queryable, query: PageQuery) {
   }));
 }
 
+/** Transactions that created a contract, newest first. */
+export function listCreations(db: Queryable, query: PageQuery) {
+  return readTransactions(db, query, ({ before, count }) => ({
+    name: "creations",
+    text: withTimes(`select * from chain.tx t
+      where t.created is not null and (t.block, t.index) < ($1, $2) ${newestFirst} limit $3`),
+    values: [before.block, before.index, count],
+  }));
+}
+
 /** A block's transactions, in reverse of their order. */
 export function listBlockTransactions(db: Queryable, block: number, query: PageQuery) {
   return readTransactions(db, query, ({ before, count }) => ({

@@ -8,17 +8,20 @@ import { argumentText } from "./revert-text.ts";
 type Argument = { name: string; type: string; value: unknown };
 
 /** Decoded arguments of a call or an event. */
-export function argumentTable({ texts }: PageContext, given: readonly Argument[]): Html {
+export function argumentTable({ texts, el }: PageContext, given: readonly Argument[]): Html {
   const { transaction } = texts;
   return table<Argument>({
     caption: transaction.arguments,
     rows: given,
     columns: [
       { title: transaction.argument, cell: ({ name }) => (name === "" ? "–" : name) },
-      { title: transaction.argumentType, cell: ({ type }) => html`<code>${type}</code>` },
+      { title: transaction.argumentType, secondary: true, cell: ({ type }) => html`<code>${type}</code>` },
       {
         title: transaction.argumentValue,
-        cell: (one) => html`<code class="long">${cut(argumentText(one))}</code>`,
+        cell: ({ type, value }) =>
+          type === "address" && typeof value === "string"
+            ? el.fullAddress(value)
+            : html`<code class="long">${cut(argumentText({ value }))}</code>`,
       },
     ],
   });

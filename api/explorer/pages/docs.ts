@@ -56,7 +56,7 @@ ${table<RouteDescription>({
       title: docs.parameters,
       cell: ({ query }) => {
         const names = Object.keys(query.shape);
-        return names.length === 0 ? "–" : html`<code>${names.join(", ")}</code>`;
+        return names.length === 0 ? "–" : html`<code class="long">${names.join(", ")}</code>`;
       },
     },
   ],

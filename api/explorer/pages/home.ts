@@ -7,7 +7,7 @@ import { readBlockTimes, readGas, readProposers } from "../../read/statistics.ts
 import { listTransactions } from "../../read/transaction-lists.ts";
 import type { ChainRecord } from "../../records/chain.ts";
 import { bars } from "../elements/bars.ts";
-import { blockTable, empty, listOrAway, transactionTable } from "../lists.ts";
+import { blockTable, empty, listOrAway, nobody, transactionTable } from "../lists.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 
@@ -97,6 +97,8 @@ async function chartsOf({ texts, el, read }: PageContext): Promise<Html> {
       readProposers(read.db, chartBlocks),
     ]);
     const of = texts.home.blockTimesOf(times.data.length);
+    // A development chain names nobody.
+    const shares = proposers.data.filter(({ proposer }) => proposer !== nobody);
     const title = (number: number, value: string) => `${texts.block.title(el.integer(number))}: ${value}`;
     return html`<section class="charts">
 <figure class="card"><figcaption><h2>${texts.home.blockTimes}</h2><p class="chart-note">${of}</p></figcaption>
@@ -106,7 +108,7 @@ ${bars({ label: texts.home.blockTimes, data: times.data.map(({ blockNumber, seco
 ${bars({ label: texts.home.gasUsed, data: gas.data.map(({ blockNumber, gasUsed }) => ({ value: Number(gasUsed), title: title(blockNumber, el.integer(gasUsed)) })) })}
 </figure>
 <figure class="card"><figcaption><h2>${texts.home.proposers}</h2><p class="chart-note">${of}</p></figcaption>
-<ul class="shares">${proposers.data.map(({ proposer, blocks, share }) => html`<li>${el.addressLink(proposer)} <span>${el.integer(blocks)} · ${el.percent(share)}</span></li>`)}</ul>
+${shares.length === 0 ? html`<p class="soft">${texts.home.noValidators}</p>` : html`<ul class="shares">${shares.map(({ proposer, blocks, share }) => html`<li>${el.addressLink(proposer)} <span>${el.integer(blocks)} · ${el.percent(share)}</span></li>`)}</ul>`}
 </figure>
 </section>`;
   } catch (error) {

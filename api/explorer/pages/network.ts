@@ -25,8 +25,10 @@ ${facts([
   [words.currency, `${name}, ${symbol}, ${words.decimals(decimals)}`],
   [words.consensus, words.consensusKinds[chain.consensus]],
   [words.blockTime, texts.units.seconds(el.integer(chain.blockTimeSeconds))],
-  [words.validators, el.integer(chain.validatorCount)],
-  [words.quorum, el.integer(chain.quorum)],
+  chain.validatorCount === 0 ? undefined : [words.validators, el.integer(chain.validatorCount)],
+  chain.validatorCount === 0
+    ? undefined
+    : [words.quorum, texts.block.quorumOf(chain.quorum, chain.validatorCount)],
   [words.genesis, el.bytes(chain.genesisHash)],
 ])}
 </section>

@@ -330,7 +330,10 @@ export const en = {
   },
   contracts: {
     title: "Contracts",
-    intro: "Contracts whose ABI this explorer knows: their calls, events and errors are shown in words.",
+    intro: "Every contract can be asked for what it returns; one whose ABI is known is shown in words.",
+    known: "With a known ABI",
+    created: "Created by transactions",
+    noneCreated: "No transaction has created a contract yet.",
     caption: "Known contracts",
     name: "Name",
     address: "Address",

@@ -332,8 +332,10 @@ export const id: Texts = {
   },
   contracts: {
     title: "Kontrak",
-    intro:
-      "Kontrak yang ABI-nya dikenal penjelajah ini: panggilan, event, dan galatnya ditampilkan dengan kata-kata.",
+    intro: "Setiap kontrak dapat ditanya; kontrak yang ABI-nya dikenal ditampilkan dengan kata-kata.",
+    known: "Dengan ABI yang dikenal",
+    created: "Dibuat oleh transaksi",
+    noneCreated: "Belum ada transaksi yang membuat kontrak.",
     caption: "Kontrak yang dikenal",
     name: "Nama",
     address: "Alamat",

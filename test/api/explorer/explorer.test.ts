@@ -76,6 +76,9 @@ t.test("a transaction says in words what it did", async (t) => {
   t.match(transfer, "=GLD", "a symbol is text, whatever it begins with");
   t.match(transfer, "0.000005", "by the token's decimals");
   t.match(await words(hashes.creation), "created a contract");
+  const contracts = (await api.get("/contracts", browser)).text;
+  t.match(contracts, `href="./tx/${hashes.creation}"`);
+  t.notMatch(contracts, hashes.failed, "one that failed created none");
 });
 
 t.test("a list is filtered, paged and taken along as CSV by its links alone", async (t) => {

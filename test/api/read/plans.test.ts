@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createKnownContracts } from "../../../api/chain/known-contracts.ts";
 import { readBlockRows } from "../../../api/read/block-lists.ts";
 import { createReadModel } from "../../../api/read/read-model.ts";
-import { listTransactionsOfBlocks } from "../../../api/read/transaction-lists.ts";
+import { listCreations, listTransactionsOfBlocks } from "../../../api/read/transaction-lists.ts";
 import { pageLimitMax } from "../../../api/rest/parameters.ts";
 import { createRoutes } from "../../../api/rest/routes.ts";
 import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";
@@ -191,6 +191,18 @@ t.test("no route reads a table from end to end, whatever its parameters", async 
           );
         }
       }
+    }
+  }
+});
+
+t.test("nor does a list that a page alone has, however rare its rows are", async (t) => {
+  const earliest = Buffer.from("1.1.30.0.0").toString("base64url");
+  for (const cursor of [undefined, earliest]) {
+    seen.length = 0;
+    await listCreations(explaining, { limit: pageLimitMax, cursor });
+    for (const { statement, scanned, pages } of seen) {
+      t.same(scanned, [], statement);
+      t.ok(pages <= pagesMax.list, `${statement} read ${pages} pages`);
     }
   }
 });
