@@ -4,10 +4,13 @@ import { type Refusal, refusal } from "../json-rpc/refusal.ts";
 /** The proxy's own answer to a GET of a path. */
 export type Page = { headers: Readonly<Record<string, string>>; body: string };
 
+/** The page for one request: a page has several languages. */
+export type PageOf = (request: IncomingMessage) => Page;
+
 export type Route =
   /** `isPage`: of the folder that is passed on, whose pages may remember things in cookies. */
   | { kind: "pass"; isPage: boolean }
-  | { kind: "page"; page: Page }
+  | { kind: "page"; page: PageOf }
   /** A preflight: a browser asks whether a request may follow. */
   | { kind: "preflight"; methods: string }
   | Refusal;
@@ -23,7 +26,7 @@ export function createRoutes({
 }: {
   url: string;
   passedFolder: string | undefined;
-  pages: ReadonlyMap<string, Page>;
+  pages: ReadonlyMap<string, PageOf>;
 }): (request: { method: string; path: string }) => Route {
   function methodsOf(path: string): string | undefined {
     if (path === "/") return pages.has(path) ? "GET, HEAD, POST, OPTIONS" : "POST, OPTIONS";

@@ -9,7 +9,7 @@ import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { createForwarder, type Target } from "./forwarder.ts";
 import { rpcReply, send, sendOnSocket, textReply } from "./reply.ts";
 import { overhearId } from "./request-id.ts";
-import { createRoutes, type Page, pathOf } from "./routes.ts";
+import { createRoutes, type PageOf, pathOf } from "./routes.ts";
 
 export type RpcProxy = {
   port: number;
@@ -48,7 +48,7 @@ export async function startRpcProxy({
   /** Begins and ends with a slash. */
   passedFolder?: string;
   /** What is answered by the proxy itself, by path, once its own address is known. */
-  pages?: (url: string) => ReadonlyMap<string, Page>;
+  pages?: (url: string) => ReadonlyMap<string, PageOf>;
   logger: Logger;
 }): Promise<RpcProxy> {
   const admit = createAdmission({ sites, logger });
@@ -75,7 +75,7 @@ export async function startRpcProxy({
     } else if (route.kind === "preflight") {
       send(response, { status: 204, headers: preflightHeaders(headers, route.methods) });
     } else if (route.kind === "page") {
-      send(response, { status: 200, ...route.page });
+      send(response, { status: 200, ...route.page(request) });
     } else {
       const readId = overhearId(request);
       forwarder.forward(request, response, route, async (refused) => {

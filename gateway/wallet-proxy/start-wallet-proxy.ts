@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { walletConfiguration } from "../../lib/network.ts";
+import { type WalletConfiguration, walletConfiguration } from "../../lib/network.ts";
 import { readPageFiles } from "./page-files.ts";
 import type { Page } from "./routes.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
@@ -29,19 +29,24 @@ export function startWalletProxy(
   { port, gatewayUrl, sites = [], ca, explorerUrl, faucetUrl = "" }: WalletProxyConfig,
   { apiKey, logger }: { apiKey: () => string; logger: Logger },
 ): Promise<RpcProxy> {
-  const files = readPageFiles({ explorerUrl: explorerUrl ?? explorerFolder, faucetUrl });
   return startRpcProxy({
     port,
     target: { name: "the gateway", url: gatewayUrl, ca, headers: () => ({ "x-api-key": apiKey() }) },
     sites,
     passedFolder: explorerFolder,
-    pages: (url) => new Map([...files, ["/network.json", networkPage(url, explorerUrl)]]),
+    pages(url) {
+      const configuration = walletConfiguration({
+        rpcUrl: url,
+        explorerUrl: explorerUrl ?? new URL(explorerFolder, url).href,
+      });
+      const files = readPageFiles({ configuration, explorerUrl: explorerUrl ?? explorerFolder, faucetUrl });
+      return new Map([...files, ["/network.json", () => networkPage(configuration)]]);
+    },
     logger,
   });
 }
 
-function networkPage(url: string, explorerUrl = new URL(explorerFolder, url).href): Page {
-  const configuration = walletConfiguration({ rpcUrl: url, explorerUrl });
+function networkPage(configuration: WalletConfiguration): Page {
   return {
     headers: { "Content-Type": "application/json", "Cache-Control": "no-cache" },
     body: `${JSON.stringify(configuration, null, 2)}\n`,

@@ -20,7 +20,7 @@ t.test("npm start brings the wallet proxy and the internal RPC", async (t) => {
 
   t.test("it leads to the explorer behind the gateway, and to the faucet", async (t) => {
     const page = await (await fetch(wallet)).text();
-    t.match(page, ` data-faucet="http://127.0.0.1:${dev.ports.faucet}"`);
+    t.match(page, ` href="http://127.0.0.1:${dev.ports.faucet}"`);
     const explorer = await fetch(`${wallet}explorer/network`);
     t.equal(explorer.status, 200);
     t.match(await explorer.text(), wallet, "and it back here");

@@ -1,6 +1,7 @@
 // @ts-check
+import { addCopyButtons, makeCopyButton } from "./copy.js";
+import { byId, say } from "./elements.js";
 import { watchNetwork } from "./status.js";
-import { showValues } from "./values.js";
 import { offerWallets } from "./wallets.js";
 
 /**
@@ -14,9 +15,19 @@ import { offerWallets } from "./wallets.js";
  * }} Configuration
  */
 
-const response = await fetch("/network.json");
 /** @type {Configuration} */
-const configuration = await response.json();
-showValues(configuration);
+const configuration = JSON.parse(document.body.dataset["network"] ?? "{}");
+
+byId("live").hidden = false;
+addCopyButtons();
+const whole = byId("copy-json");
+if (whole instanceof HTMLButtonElement && navigator.clipboard !== undefined) {
+  makeCopyButton(whole, {
+    text: JSON.stringify(configuration, null, 2),
+    name: whole.dataset["name"] ?? "",
+    label: say("copyAll"),
+  });
+  whole.hidden = false;
+}
 offerWallets(configuration);
-watchNetwork(configuration);
+void watchNetwork(configuration);

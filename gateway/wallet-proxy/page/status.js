@@ -1,5 +1,5 @@
 // @ts-check
-import { byId, setText } from "./elements.js";
+import { byId, say, setText } from "./elements.js";
 
 /**
  * @typedef {{ result: string } | { problem: string, retryAfterMs: number }} Answer
@@ -21,14 +21,17 @@ export async function watchNetwork({ chainId }) {
       show("bad", asked.problem);
       await pause(Math.max(askEveryMs, asked.retryAfterMs));
     } else if (isChainKnown) {
-      show("good", "The gateway answers");
-      setText(byId("block"), new Intl.NumberFormat("en").format(BigInt(asked.result)));
+      show("good", say("gatewayAnswers"));
+      setText(
+        byId("block"),
+        new Intl.NumberFormat(document.documentElement.lang).format(BigInt(asked.result)),
+      );
       await pause(askEveryMs);
     } else if (asked.result === chainId) {
       isChainKnown = true;
       setText(byId("chain"), `${Number(chainId)} (${chainId})`);
     } else {
-      show("bad", `The gateway serves another network (chain ID ${asked.result}): do not add this one.`);
+      show("bad", say("otherNetwork", { chainId: asked.result }));
       await pause(askEveryMs);
     }
   }
@@ -39,7 +42,7 @@ export async function watchNetwork({ chainId }) {
  * @param {string} text
  */
 function show(state, text) {
-  byId("status").dataset["state"] = state;
+  byId("light").dataset["state"] = state;
   setText(byId("status-text"), text);
 }
 
@@ -57,9 +60,10 @@ async function ask(method) {
     const { result, error } = await response.json();
     if (typeof result === "string") return { result };
     const retryAfterMs = Number(response.headers.get("Retry-After") ?? 0) * 1000;
-    return { problem: error?.message ?? `The gateway answered with status ${response.status}`, retryAfterMs };
+    const message = error?.message ?? say("gatewayStatus", { status: response.status });
+    return { problem: say(`problem_${error?.data?.code}`, { message }) || message, retryAfterMs };
   } catch {
-    return { problem: "The wallet proxy does not answer: does it still run?", retryAfterMs: 0 };
+    return { problem: say("proxyAway"), retryAfterMs: 0 };
   }
 }
 

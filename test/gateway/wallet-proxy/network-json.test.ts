@@ -38,12 +38,13 @@ t.test(
     const { body } = await ask(port, { method: "GET", path: "/network.json" });
     t.match(JSON.parse(body), { blockExplorerUrls: [told.explorerUrl] });
     const page = await ask(port, { method: "GET" });
-    t.match(page.body, ' data-explorer="https://explorer.example/"');
-    t.match(page.body, ' data-faucet="https://faucet.example/?a=1&amp;b=2"');
+    t.match(page.body, ' href="https://explorer.example/"');
+    t.match(page.body, ' href="https://faucet.example/?a=1&amp;b=2"');
 
     const untold = await startProxy(t, { gatewayUrl: target.url });
     const own = await ask(untold.port, { method: "GET" });
-    t.match(own.body, ' data-explorer="/explorer/" data-faucet=""');
+    t.match(own.body, ' href="/explorer/"');
+    t.notMatch(own.body, "test tokens", "there is no link to nowhere");
   },
 );
 

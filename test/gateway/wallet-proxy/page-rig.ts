@@ -15,6 +15,8 @@ export type ShowOptions = BrowserContextOptions & {
   wallets?: readonly Wallet[];
   /** The page's time stands until the test moves it. */
   hasClock?: boolean;
+  /** Where the page leads for test tokens. */
+  faucetUrl?: string;
 };
 
 export type Shown = {
@@ -35,11 +37,11 @@ const walletsFile = fileURLToPath(new URL("injected-wallets.js", import.meta.url
 export async function showPage(
   t: Test,
   browser: Browser,
-  { wallets = [amber], hasClock = false, ...contextOptions }: ShowOptions = {},
+  { wallets = [amber], hasClock = false, faucetUrl = "", ...contextOptions }: ShowOptions = {},
 ): Promise<Shown> {
   const target = await startTarget(t);
   answerAsChain(target, "0x228d");
-  const proxy = await startProxy(t, { gatewayUrl: target.url });
+  const proxy = await startProxy(t, { gatewayUrl: target.url, faucetUrl });
   const context = await browser.newContext(contextOptions);
   t.teardown(() => context.close());
   const page = await context.newPage();

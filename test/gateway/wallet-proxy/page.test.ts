@@ -42,6 +42,41 @@ async function testPage(browser: Browser): Promise<void> {
     t.same(problems, []);
   });
 
+  t.test("leads on to test tokens and the explorer once the wallet has the network", async (t) => {
+    const faucetUrl = "https://faucet.example/";
+    const { page } = await show(t, { faucetUrl });
+    const links = page.locator("#next a");
+    t.notOk(await links.first().isVisible(), "not before");
+    await page.getByRole("button", { name: "Add to Amber Wallet" }).click();
+    await page.getByRole("link", { name: "Get test tokens" }).waitFor();
+    t.equal(await links.first().getAttribute("href"), faucetUrl);
+    const explorer = page.getByRole("link", { name: "Open the explorer" });
+    t.equal(await explorer.getAttribute("href"), "/explorer/");
+    t.equal(await explorer.getAttribute("target"), "_blank");
+  });
+
+  t.test("in Indonesian by the browser's choice, and back by a link that is remembered", async (t) => {
+    const { page, proxy, problems } = await show(t, { locale: "id-ID" });
+    await page.getByRole("button", { name: "Tambahkan ke Amber Wallet" }).click();
+    await isTold(page, "Jaringan sudah ada di dompet Anda.");
+    await isTold(page, "Gateway menjawab");
+    t.equal(await page.locator("#block").textContent(), "74.565");
+    await page.getByRole("link", { name: "English" }).click();
+    await page.getByRole("heading", { name: "Add the network to your wallet" }).waitFor();
+    await page.goto(proxy.url);
+    await page.getByRole("heading", { name: "Add the network to your wallet" }).waitFor();
+    t.same(problems, []);
+  });
+
+  t.test("without scripts it shows every value, and no button that would do nothing", async (t) => {
+    const { page, proxy } = await show(t, { javaScriptEnabled: false });
+    for (const value of ["Tollgate Testnet", proxy.url, "8845", "0x228d", `${proxy.url}explorer/`]) {
+      t.ok(await page.getByText(value, { exact: true }).first().isVisible(), value);
+    }
+    t.equal(await page.locator("button:visible").count(), 0);
+    t.ok(await page.getByRole("link", { name: "Block explorer" }).isVisible());
+  });
+
   t.test("says what a wallet that does not add it says", async (t) => {
     const cases: [Wallet["answer"], string][] = [
       [{ code: 4001, message: "User rejected" }, "You declined in the wallet, so nothing was added."],
@@ -98,14 +133,14 @@ async function testPage(browser: Browser): Promise<void> {
       ["Block explorer URL", `${proxy.url}explorer/`],
     ] as const;
     for (const [name, value] of values) {
-      const button = page.getByRole("button", { name: `Copy ${name}`, exact: true });
+      const button = page.getByRole("button", { name: `Copy: ${name}`, exact: true });
       await button.click();
-      await isTold(page, `${name}: copied`);
+      await isTold(page, `Copied: ${name}`);
       t.equal(await page.evaluate(clipboardText), value, name);
       t.equal(await button.textContent(), "Copied");
     }
     await page.getByRole("button", { name: "Copy all as JSON" }).click();
-    await isTold(page, "All values: copied");
+    await isTold(page, "Copied: All values");
     const published = await fetch(`${proxy.url}network.json`);
     t.same(JSON.parse(String(await page.evaluate(clipboardText))), await published.json());
   });
@@ -171,12 +206,22 @@ async function testPage(browser: Browser): Promise<void> {
     const { page } = await show(t);
     await page.getByRole("button", { name: "Add to Amber Wallet" }).waitFor();
     const reached: unknown[] = [];
-    for (let presses = 0; presses < 11; presses += 1) {
+    for (let presses = 0; presses < 13; presses += 1) {
       await page.keyboard.press("Tab");
       reached.push(await page.evaluate(focusedName));
     }
-    t.same(reached.slice(0, 3), ["Add to Amber Wallet", "Copy Network name", "Copy RPC URL"]);
-    t.same(reached.slice(-3), ["Copy all as JSON", "network.json", "Block explorer"]);
+    t.same(reached.slice(0, 4), [
+      "Skip to the content",
+      "Add to Amber Wallet",
+      "Copy: Network name",
+      "Copy: RPC URL",
+    ]);
+    t.same(reached.slice(-4), [
+      "Copy all as JSON: All values",
+      "network.json",
+      "Block explorer",
+      "Bahasa Indonesia",
+    ]);
   });
 
   t.test("is shown in no frame, and its policy lets nothing in from outside", async (t) => {
