@@ -4,13 +4,13 @@ import { isRefusal } from "../../lib/http-service/refusal.ts";
 import type { Refuse } from "../../lib/http-service/send-problem.ts";
 import { chooseLanguage, rememberLanguage } from "../../lib/web/choose-language.ts";
 import type { Language } from "../../lib/web/languages.ts";
-import { readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
 import type { ReadModel } from "../read/read-model.ts";
 import type { AnswerCache, FinishedAnswer } from "../rest/answer-cache.ts";
 import type { Charge } from "../rest/charge.ts";
 import { matchesEtag } from "../rest/etag.ts";
 import { accountAddress } from "../rest/parameters.ts";
 import type { RouteAnswer } from "../rest/route.ts";
+import { addFiles } from "./files.ts";
 import { frame } from "./frame.ts";
 import type { PageSettings } from "./page.ts";
 import type { PageRoute } from "./page-route.ts";
@@ -23,7 +23,6 @@ const headCacheControl = "private, max-age=1";
 const yearSeconds = 31_536_000;
 /** Room for a contract's arguments; a list of a hundred addresses fits. */
 const urlLengthMax = 8192;
-const files = readStaticFiles(new URL("assets/", import.meta.url), ["page.css", "page.js", "icon.svg"]);
 
 export type ExplorerOptions = {
   pages: readonly PageRoute[];
@@ -110,11 +109,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
           .send(qrOf(account.data));
       });
 
-      for (const { path, type, body } of files) {
-        app.get(path, (_request, reply) =>
-          reply.header("Cache-Control", staticCacheControl).type(type).send(body),
-        );
-      }
+      addFiles(app);
     },
   };
 }

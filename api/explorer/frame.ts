@@ -3,6 +3,7 @@ import { languageLinks } from "../../lib/web/elements/language-links.ts";
 import { type Html, html } from "../../lib/web/html.ts";
 import type { Language } from "../../lib/web/languages.ts";
 import { pageShell } from "../../lib/web/page-shell.ts";
+import { filesFolder } from "./files.ts";
 import type { Page, PageContext } from "./page.ts";
 import type { Texts } from "./texts/en.ts";
 
@@ -52,6 +53,7 @@ export function frame(
   return pageShell({
     language,
     root,
+    files: root + filesFolder,
     title,
     product: texts.explorer,
     head: html`<meta name="description" content="${description}">

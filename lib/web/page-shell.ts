@@ -1,9 +1,10 @@
 import { type Html, html } from "./html.ts";
 
-/** A whole page around its main part: `page.css`, `page.js` and `icon.svg` below `root` are the page's own files. */
+/** A whole page around its main part: `page.css`, `page.js` and `icon.svg` below `files` are the page's own files. */
 export function pageShell({
   language = "en",
   root = "/",
+  files = root,
   title,
   product,
   hasScript = true,
@@ -17,6 +18,8 @@ export function pageShell({
   language?: string;
   /** Leads to the first page: "/", or "./" and "../" where a proxy serves the pages in a folder. */
   root?: string;
+  /** Leads to its files; else they are at the root. */
+  files?: string;
   title: string;
   /** Which part of Tollgate this is: "faucet". */
   product: string;
@@ -39,14 +42,14 @@ export function pageShell({
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>${title} · Tollgate ${product}</title>
-    <link rel="icon" href="${root}icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="${root}page.css">
-    ${hasScript ? html`<script type="module" src="${root}page.js"></script>` : html``}
+    <link rel="icon" href="${files}icon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="${files}page.css">
+    ${hasScript ? html`<script type="module" src="${files}page.js"></script>` : html``}
     ${head}
   </head>
   <body${bodyAttributes}>
     <header class="top">
-      <img src="${root}icon.svg" alt="" width="32" height="32">
+      <img src="${files}icon.svg" alt="" width="32" height="32">
       <p class="brand">Tollgate <span>${product}</span></p>
       ${top}
     </header>

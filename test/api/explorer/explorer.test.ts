@@ -251,6 +251,21 @@ t.test("a page is made once a head, and a copy that is still right is not sent a
   t.equal(head.headers.get("content-length"), String(Buffer.byteLength(first.text)));
 });
 
+t.test("a browser asks for a page's files once a release", async (t) => {
+  const { text } = await api.get("/block/1");
+  const [, folder] = /<link rel="stylesheet" href="\.\.\/(files\/[\w-]{12}\/)page\.css">/.exec(text) ?? [];
+  if (folder === undefined) throw new Error("the page has no style sheet");
+  for (const name of ["page.css", "page.js", "copy.js", "icon.svg"]) {
+    const file = await api.get(`/${folder}${name}`);
+    t.equal(file.status, 200, name);
+    t.equal(file.headers.get("Cache-Control"), "public, max-age=31536000, immutable");
+    const other = await api.get(`/files/of-a-replica/${name}`);
+    t.equal(other.text, file.text, "a replica of another release has its own");
+    t.equal(other.headers.get("Cache-Control"), "no-cache");
+  }
+  t.equal((await api.get(`/${folder}nothing.js`)).status, 404);
+});
+
 t.test("who asks for too many pages is told so on a page", async (t) => {
   const { url: redisUrl } = await startRedis(t);
   const limited = await startApi(t, {
