@@ -32,7 +32,7 @@ const program: SingleProgram = {
   details: [
     "npm test runs the types, the linter and all tests (MODE all). quick: those that start no program (no Redis, anvil, browser,",
     "docker). affected: those that the changes since BRANCH can have broken. files: those of files and folders.",
-    "Where CI is set, up to three files that failed run once more, alone. A file that passes then is told as flaky.",
+    "Where CI is set, up to five files that failed run once more, alone. A file that passes then is told as flaky.",
   ],
 };
 

@@ -37,14 +37,14 @@ const filesMaxPerProcessor = isCi ? 1 : 4;
 /** Of a file that is short or new: it starts, which waits for nothing, and then does what it does. */
 const shareUnknown = 0.75;
 /** More that fail at once are no accident of a busy machine. */
-const retriedFilesMax = 3;
+const retriedFilesMax = 5;
 
 /**
  * Runs test files, each in a process of its own, the longest first, and so many at a time as keep the processors busy: some
  * wait most of their time, some need more than one. It prints a line for each as it ends; of one that failed, what failed and
  * what it wrote. `TAP_OUTPUT_FILE` gets the whole TAP stream, with the totals in its last lines.
  *
- * With `retry` a file that failed runs once more when nothing runs beside it, up to three files: what fails twice is broken,
+ * With `retry` a file that failed runs once more when nothing runs beside it, up to five files: what fails twice is broken,
  * what then passes is told as flaky, with its first failure above. Nobody sits before a run in CI to do that by hand.
  *
  * They run without tap's own loader hooks (coverage and mocks, which no test uses) and with types stripped once: a

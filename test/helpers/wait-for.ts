@@ -10,7 +10,7 @@ type Falsy = false | null | undefined;
 export async function waitFor<Value>(
   what: string,
   holds: () => Value | Falsy | Promise<Value | Falsy>,
-  { withinMs = 30_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 60_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<Value> {
   const endMs = performance.now() + withinMs;
   for (;;) {

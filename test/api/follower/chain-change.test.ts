@@ -38,6 +38,8 @@ test("a dev chain that was taken back empties the index, also while no block fol
     createDatabase(t),
   ]);
   await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(1) }]);
+  // Its hash is answered before its block is made.
+  await waitFor("the chain has block 1", async () => (await anvil.rpc("eth_blockNumber")) === "0x1");
   const snapshot = await anvil.rpc("evm_snapshot");
   for (const index of [2, 3]) await anvil.rpc("eth_sendTransaction", [{ ...send, to: to(index) }]);
   const follower = await startOwnFollower(t, { url: anvil.url, postgresUrl });

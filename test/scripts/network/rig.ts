@@ -15,7 +15,7 @@ import { testFolder } from "../../helpers/test-folder.ts";
 export type Outcome = { code: number; out: string; err: string };
 
 const pollMs = 100;
-const waitMs = 30_000;
+const waitMs = 90_000;
 const noProgress: ProgressView = { show: () => {}, end: () => {} };
 const recordSchema = z.object({ pid: z.int() });
 const statusSchema = z.object({
