@@ -51,7 +51,7 @@ export function createApp({
   });
   const playground = createPlayground({ isDevelopment: config.profile === "development" });
   const explorer = createExplorer({
-    pages: createPages(routes),
+    pages: createPages({ routes, isDevelopment: config.profile === "development" }),
     read,
     cache,
     charge,

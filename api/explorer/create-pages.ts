@@ -6,6 +6,7 @@ import { blocks } from "./pages/blocks.ts";
 import { burns } from "./pages/burns.ts";
 import { contract } from "./pages/contract.ts";
 import { contracts } from "./pages/contracts.ts";
+import { design } from "./pages/design.ts";
 import { docsPage } from "./pages/docs.ts";
 import { health } from "./pages/health.ts";
 import { home } from "./pages/home.ts";
@@ -16,8 +17,15 @@ import { transaction } from "./pages/transaction.ts";
 import { transactions } from "./pages/transactions.ts";
 import { validator, validators } from "./pages/validators.ts";
 
-/** Every page of the explorer. `routes`: what the reference page describes. */
-export function createPages(routes: readonly RouteDescription[]): PageRoute[] {
+/** Every page of the explorer. */
+export function createPages({
+  routes,
+  isDevelopment,
+}: {
+  /** What the reference page describes. */
+  routes: readonly RouteDescription[];
+  isDevelopment: boolean;
+}): PageRoute[] {
   return [
     home,
     blocks,
@@ -36,5 +44,6 @@ export function createPages(routes: readonly RouteDescription[]): PageRoute[] {
     network,
     health,
     docsPage(routes),
+    ...(isDevelopment ? [design] : []),
   ];
 }

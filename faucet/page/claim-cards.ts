@@ -1,4 +1,5 @@
 import { copyable } from "../../lib/web/elements/copyable.ts";
+import { stepItems } from "../../lib/web/elements/steps.ts";
 import { facts } from "../../lib/web/elements/table.ts";
 import { type Html, html } from "../../lib/web/html.ts";
 import type { Claim } from "../claims/claim.ts";
@@ -6,7 +7,6 @@ import type { FollowedClaim, View } from "./view.ts";
 import { short } from "./words.ts";
 
 const reached = ["received", "signed", "broadcast", "confirmed"] as const;
-const order: Readonly<Record<string, number>> = { received: 0, signed: 1, broadcast: 2, confirmed: 3 };
 
 /** A claim's way, and what came of it. It is there without a claim too, for the script to fill. */
 export function claimCard(view: View, followed: FollowedClaim | undefined): Html {
@@ -26,12 +26,8 @@ export function claimCard(view: View, followed: FollowedClaim | undefined): Html
 }
 
 function steps({ texts }: View, claim: Claim | undefined): Html[] {
-  const at = order[claim?.status ?? ""] ?? -1;
-  return reached.map((status, index) => {
-    const isLast = at === reached.length - 1;
-    const state = index < at || (isLast && index === at) ? "done" : index === at ? "now" : "todo";
-    return html`<li data-step="${status}" data-state="${state}">${texts.claim.steps[status].name}</li>`;
-  });
+  const named = reached.map((key) => ({ key, name: texts.claim.steps[key].name }));
+  return stepItems(named, claim?.status);
 }
 
 /** `10 TEST → 0xC355…3ffb` */

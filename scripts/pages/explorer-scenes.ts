@@ -87,6 +87,7 @@ export function explorerScenes({
     network("network", "The network", "/network"),
     network("health", "The network's health", "/network/health"),
     network("docs", "The API's reference", "/docs"),
+    network("design", "Every element of the pages", "/design"),
     network("missing", "A page that is not there", "/nothing/here"),
     network("block-future", "A block that does not exist yet", "/block/99999"),
     network("cursor-gone", "A list that has changed", "/blocks?cursor=MTk5LjE"),

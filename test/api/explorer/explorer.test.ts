@@ -20,7 +20,7 @@ const examples: Readonly<Record<string, string>> = {
   "/token/:address": `/token/${gold}`,
   "/search": "/search?q=",
 };
-const paths = createPages([])
+const paths = createPages({ routes: [], isDevelopment: true })
   .map(({ path }) => examples[path] ?? path)
   .filter((path) => !path.startsWith("/validator/"));
 
@@ -218,6 +218,7 @@ t.test("the programs of others get a policy of their own, and GraphiQL is for de
   t.notMatch((await production.get("/graphql", browser)).text, "GraphiQL");
   t.notMatch((await production.get("/docs", browser)).text, 'href="./graphql"');
   t.equal((await production.get("/docs/try", browser)).status, 200);
+  t.equal((await production.get("/design", browser)).status, 404, "the page of all elements is for us");
 });
 
 t.test("a language is chosen by a link and kept, else it is the browser's", async (t) => {

@@ -38,7 +38,7 @@ t.test("a style sheet has the tokens and the shared rules before its own", async
   const folder = new URL("../../../faucet/page/", import.meta.url);
   const [css, icon] = readStaticFiles(folder, ["page.css", "icon.svg"]);
   t.match(css, { path: "/page.css", type: "text/css; charset=utf-8" });
-  t.match(css?.body, /--ground:[\s\S]*\.card \{[\s\S]*button,[\s\S]*\.steps \{/);
+  t.match(css?.body, /--ground:[\s\S]*\.card \{[\s\S]*button,[\s\S]*\.elsewhere \{/);
   t.match(icon, { path: "/icon.svg", type: "image/svg+xml" });
   const scripts = readStaticFiles(folder, []).map(({ path }) => path);
   t.same(
