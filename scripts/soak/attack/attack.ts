@@ -57,8 +57,8 @@ export async function inLoops(
 }
 
 /**
- * Keeps `count` connections open that have sent `bytes` and read nothing, opening closed ones again: at most 200 of
- * these a second.
+ * Keeps `count` connections open that have sent `bytes` and read nothing. It replaces closed ones, at most 200 a
+ * second.
  */
 export async function holdConnections(
   count: number,

@@ -3,8 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Pool } from "undici";
 
 /**
- * A thread of its own: a client with a good key that asks little. It tells how each call ended, so that an attack's
- * effect on others can be measured without the attack's own work in the same event loop.
+ * The quiet client: a thread with a good key and few calls. It reports how each call ended, so that an attack's effect
+ * on others is measured outside the attacker's event loop.
  */
 export type QuietTask = { urls: readonly string[]; key: string; transactionHash: string; pauseMs: number };
 

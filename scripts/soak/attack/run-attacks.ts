@@ -66,9 +66,9 @@ const validatorsLostMax = 1;
 const megabyte = 1024 * 1024;
 
 /**
- * Three gateways, as processes with the configuration that is shipped, before five validators that can be hurt, are
- * attacked by a client without a key and by one with a good key, one attack after the other. Meanwhile a client of
- * another team asks for little: none of its calls may fail, and none may take much longer than without the attack.
+ * Three gateway processes with the shipped configuration stand before five vulnerable validators. A client without a
+ * key and one with a good key attack them, one attack after the other. Meanwhile a client of another team makes a few
+ * calls: none may fail, and none may take much longer than without the attack.
  */
 export async function runAttacks(
   t: Teardown,

@@ -9,9 +9,9 @@ const followMs = 30;
 const acceptedSchema = z.object({ claim: z.object({ id: z.string() }) });
 
 /**
- * Claims for addresses, each again with the same Idempotency-Key until it is accepted, by turns from one replica and the
- * other. Where nothing more is accepted or confirmed for `progressWithinMs`, what is left counts as lost: a slow machine
- * takes longer for all of it.
+ * Claims for addresses, through the replicas in turn. Each claim is repeated with its Idempotency-Key until it is
+ * accepted. Where nothing is accepted or confirmed for `progressWithinMs`, the rest counts as lost: the bound is on
+ * progress, since a slow machine needs longer for all of it.
  */
 export function createClaimer({
   addresses,

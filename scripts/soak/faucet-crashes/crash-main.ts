@@ -3,8 +3,8 @@ import { readFaucetConfig } from "../../../faucet/config.ts";
 import { start } from "../../../faucet/start.ts";
 
 /**
- * A faucet that ends itself with SIGKILL when it comes to a named point for the nth time: the crash tests run it as a
- * process of its own. `CRASH_CONFIG` is its configuration, `CRASH_AT` (`point:n`) where it ends, if at all.
+ * A faucet process that kills itself with SIGKILL when it reaches a named point for the nth time. `CRASH_CONFIG` is its
+ * configuration; `CRASH_AT` (`point:n`) is the point, if any.
  */
 const [crashPoint, crashCount = "1"] = (process.env["CRASH_AT"] ?? "").split(":");
 let passed = 0;

@@ -41,9 +41,9 @@ const amountWei = 10n ** 19n;
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 
 /**
- * Two faucets, their Redis and their connections to a dev chain are killed and cut at named points and at drawn steps,
- * while claims by as many addresses come in, each repeated with its Idempotency-Key until it is accepted. In the end the
- * chain is asked: each must have been paid exactly once, in its claim's name.
+ * Kills two faucets and their Redis and cuts their connections to a dev chain, at named points and at drawn steps.
+ * Meanwhile many addresses claim, and repeat each claim with its Idempotency-Key until it is accepted. In the end each
+ * address must have been paid exactly once on the chain, in its claim's name.
  */
 export async function runFaucetCrashes(
   t: Teardown,

@@ -6,9 +6,9 @@ import { createHeadWatch } from "../../../api/follower/head-watch.ts";
 import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
 
 /**
- * A follower as a process of its own. When it comes to a named point for the nth time it ends itself with SIGKILL, or
- * says so and waits, while somebody does something to what it depends on. `CRASH_AT` is the first of these
- * (`kill:point:n`, `wait:point:n`, or empty), each line of its input the next one, and its leave to go on.
+ * A follower process. When it reaches a named point for the nth time it kills itself with SIGKILL, or reports the point
+ * and waits while a dependency is struck. `CRASH_AT` is the first point (`kill:point:n`, `wait:point:n`, or empty).
+ * Each line of its input is the next point, and lets it go on.
  */
 const env = (name: string) => process.env[name] ?? "";
 const logger = pino({ level: "silent" });

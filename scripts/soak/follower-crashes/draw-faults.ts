@@ -2,8 +2,8 @@ import type { FollowPoint } from "../../../api/follower/follow-point.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 /**
- * `kill`: the follower ends itself. `postgres`: kill -9 of PostgreSQL, which comes back. `cut`: the connections to the
- * chain. `revert`: the chain is taken back and goes on with other blocks.
+ * `kill`: the follower kills itself. `postgres`: PostgreSQL is killed with SIGKILL and comes back. `cut`: the
+ * connections to the chain break. `revert`: the chain goes back and continues with other blocks.
  */
 export type Fault = { what: "kill" | "postgres" | "cut" | "revert"; point: FollowPoint; nth: number };
 

@@ -27,9 +27,9 @@ const cutMs = 100;
 const quietBlocks = 80;
 
 /**
- * Two followers of one index are killed with SIGKILL, their PostgreSQL too, their chain is cut off or taken back, at
- * points that the seed draws, while blocks come. In the end every row has to equal those of a fresh backfill. In every
- * other seed the two have no lock between them, so that both write all the time.
+ * Kills two followers of one index and their PostgreSQL with SIGKILL, cuts their chain off or takes it back, at points
+ * that the seed draws, while blocks come. In the end every row must equal a fresh backfill's. With every other seed the
+ * two share no lock, so that both write all the time.
  */
 export async function runFollowerCrashes(
   t: Teardown,

@@ -12,8 +12,8 @@ const { address: sender } = developmentWallet(2);
 const { address: receiver } = developmentWallet(1);
 
 /**
- * Clients that ask for much at once and compare: within a batch all answers are of one block, from one batch to the next
- * nothing goes back, and what came from the cache is what a validator answers at that block.
+ * Clients that make many calls at once and compare the answers: those of one batch are of one block, no batch goes back
+ * behind the one before, and a cached answer is a validator's answer at that block.
  */
 export function createComparison({
   broken,

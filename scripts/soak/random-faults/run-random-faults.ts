@@ -49,10 +49,10 @@ export function drawRandomFaults({ seed, length }: { seed: number; length: numbe
 }
 
 /**
- * Two gateways before five validators, one of which at a time is struck by a random fault or lies of the chain's end.
- * Readers must never get an error, a liar's block or state, or see the chain go back. One sender sends transactions, each
- * through the other gateway, and takes its nonces from `pending`: none may be left out or used twice, and all are mined.
- * Clients beside them ask for much at once, and compare it.
+ * Two gateways stand before five validators, one of which at a time has a random fault or lies about the head. Readers
+ * must never get an error, a liar's block or state, or see the chain go back. One sender uses the gateways in turn and
+ * takes its nonces from `pending`: no nonce may be skipped or used twice, and all transactions are mined. Other clients
+ * make many calls at once and compare the answers.
  */
 export async function runRandomFaults(
   t: Teardown,

@@ -7,10 +7,9 @@ import { strike } from "./faults.ts";
 export type Actor = AsyncGenerator<void, void, void>;
 
 /**
- * Plays the steps in their order. A turn is begun and not waited for, so that faults and blocks meet calls that are under
- * way; an actor whose turn comes again while its call is still under way is waited for.
- *
- * @returns what was done to validators and gateways, in order.
+ * Plays the steps in order. A turn starts without waiting for the last one, so that faults and blocks meet calls in
+ * flight; but an actor's next turn waits for its own last one.
+ * @returns the faults and restarts, in order.
  */
 export async function runSteps({
   steps,

@@ -4,8 +4,8 @@ export type Began = { from: number; to: number };
 export type Seen = { number: number; key: string };
 
 /**
- * What was seen must be what is on the chain without a gap, from the first block behind the acknowledgement, and to the
- * chain's end where the connection lived so long.
+ * Checks that the notifications are the chain's blocks or logs without a gap: from the first block after the
+ * acknowledgement, to the chain's end where the connection lived that long.
  */
 export function compareSeen({
   seen,

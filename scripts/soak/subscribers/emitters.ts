@@ -13,8 +13,8 @@ export type SeenChain = {
 };
 
 /**
- * Code whose call emits one log without data, with its first 32 bytes of input as the topic: PUSH0 CALLDATALOAD PUSH0
- * PUSH0 LOG1 STOP, behind what puts it in place.
+ * Code that emits one log without data on each call; the topic is the first 32 bytes of input: PUSH0 CALLDATALOAD PUSH0
+ * PUSH0 LOG1 STOP, behind its init code.
  */
 const emitterCode = "0x655f355f5fa1005f526006601af3";
 const topicsCount = 4;

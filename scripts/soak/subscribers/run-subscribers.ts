@@ -47,9 +47,9 @@ export function drawSubscribers({ seed, length }: { seed: number; length: number
 }
 
 /**
- * Fifty subscribers of heads and logs and two polled filters over two gateways before five validators, of which one at a
- * time is struck by a random fault; one gateway is restarted now and then, and its subscribers connect again. What each
- * was told is compared with the chain afterwards.
+ * Fifty subscribers of heads and logs and two polled filters use two gateways before five validators, one of which at a
+ * time has a random fault. One gateway restarts now and then, and its subscribers connect again. In the end each one's
+ * notifications are compared with the chain.
  */
 export async function runSubscribers(
   t: Teardown,
