@@ -12,9 +12,8 @@ import type { Service } from "./service.ts";
 const endWithinMs = 10_000;
 
 /**
- * The API, which asks the chain through the gateway with a key of its own, so that what it asks counts in no partner's
- * limit.
- * @throws ConfigError where its file cannot be used, or names a Redis, a PostgreSQL or a gateway of its own.
+ * The API. It calls the gateway with its own key, so that its calls count in no partner's limit.
+ * @throws ConfigError where its file cannot be used, or names its own Redis, PostgreSQL or gateway.
  */
 export function apiService({
   configFile,

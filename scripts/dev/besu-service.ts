@@ -13,8 +13,9 @@ import { createNodeChoice } from "./node-choice.ts";
 import type { Service, ServiceContext, ServiceRow } from "./service.ts";
 
 /**
- * The validators of a network in `.data/besu/network`, made where there is none, as `npm run network -- up --native` runs
- * them. One that ends by itself ends nothing else: that a network bears it is what one may want to see.
+ * Runs the validators of the network in `.data/besu/network`, as `npm run network -- up --native` does, and makes the
+ * network where there is none. A validator that ends by itself ends nothing else, so that one can watch the network
+ * bear it.
  */
 export function besuService({ config }: { config: NetworkConfig }): Service {
   return {

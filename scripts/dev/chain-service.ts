@@ -10,8 +10,8 @@ import type { Service } from "./service.ts";
 const endWithinMs = 1000;
 
 /**
- * The dev chain: one anvil that resumes what `.data/anvil` holds, on a free loopback port. The gateway asks it there;
- * everybody else comes through the internal RPC, since anvil itself looks at no Host and no Origin.
+ * The dev chain: one anvil on a free loopback port, which resumes the chain in `.data/anvil`. The gateway and the faucet
+ * call it there. Others use the internal RPC, since anvil checks neither Host nor Origin.
  */
 export function chainService(): Service {
   return {
@@ -69,8 +69,8 @@ export function chainService(): Service {
 }
 
 /**
- * The genesis block's time, which alone decides its hash. anvil puts the blocks of a saved chain beside a genesis block of
- * its own, saves both, and takes either of them at the next start; with the same time there is only one.
+ * The genesis block's time, which alone decides its hash. anvil adds a genesis block of its own to a loaded chain,
+ * saves both, and picks either one at the next start. With the same time both are equal.
  */
 async function readGenesisTime(file: string): Promise<number | undefined> {
   const text = await readFile(file, "utf8").catch(() => "");

@@ -19,9 +19,9 @@ export type ChainState = {
 };
 
 /**
- * The dev chain on disk. anvil's own `--state` writes into the one file that it has: a crash at that moment cuts it, and
- * anvil does not start with a cut file. Here a state is written beside the last one and put in its place in one step,
- * and the one before stays; gzip's checksum tells whether a file is whole.
+ * The dev chain on disk. anvil's own `--state` rewrites its only file, so a crash can cut it, and anvil does not start
+ * with a cut file. Here a new state is written beside the last one and renamed into place, and the one before stays.
+ * gzip's checksum shows whether a file is whole.
  */
 export function createChainState({
   folder,

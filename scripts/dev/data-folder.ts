@@ -24,8 +24,8 @@ export type DataFolder = {
 };
 
 /**
- * Our own folders and nothing else: --reset must not remove what somebody else put into .data. Each kind of chain has
- * databases of its own, since what is in them (claims, the network's genesis hash, blocks) belongs to one chain.
+ * Only our own folders: --reset must not remove anybody else's files in .data. Each kind of chain has its own
+ * databases, since their content (claims, genesis hash, blocks) belongs to one chain.
  */
 const ownFolders = {
   anvil: { redis: "redis", faucetRedis: "redis-faucet", postgres: "postgres", chain: "anvil", api: "api" },
@@ -47,10 +47,9 @@ const runningFile = z.object({ owner: runningProcess, children: z.array(runningP
 type Running = z.output<typeof runningFile>;
 
 /**
- * Takes `.data` for one `npm start`: two at once would write into the same databases and chain files. With `reset`, what
- * earlier starts left is removed.
- *
- * @returns the folder, or why it cannot be had.
+ * Locks `.data` for one `npm start`: two at once would write into the same databases and chain files. `reset` removes
+ * what earlier starts left.
+ * @returns the folder, or why it is not available.
  */
 export async function openDataFolder({
   folder,

@@ -8,8 +8,9 @@ import type { Service } from "./service.ts";
 const endWithinMs = 10_000;
 
 /**
- * The faucet, which asks the chain's node directly (of several, by the internal RPC), and to whose private listener the gateway passes claims on.
- * @throws ConfigError where its file cannot be used, or names a Redis or a node of its own.
+ * The faucet. It calls the chain's node directly; where there are several, it calls the internal RPC. The gateway
+ * passes claims on to its private listener.
+ * @throws ConfigError where its file cannot be used, or names its own Redis or node.
  */
 export function faucetService({
   configFile,

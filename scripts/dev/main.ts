@@ -24,8 +24,8 @@ const exitUnusable = 2;
 const exitForced = 130;
 
 /**
- * A terminal's Ctrl-C comes to us twice: from the terminal, and passed on by npm. A second one is meant as such
- * only after this time.
+ * A terminal's Ctrl-C arrives twice: from the terminal, and passed on by npm. Only after this time does another one
+ * count as a second Ctrl-C.
  */
 const sameSignalWithinMs = 500;
 
@@ -171,9 +171,9 @@ function usableApi({
 }
 
 /**
- * Not in production, since it lets its callers do anything to the chain. With --besu it runs there too, on a free port and for
- * the faucet: that takes one address, and with one validator's own claims would wait while this one is down. It opens nothing
- * new, since each validator answers every caller on loopback.
+ * Never in production, since its callers may do anything to the chain. With --besu it runs even there, on a free port,
+ * for the faucet alone: the faucet takes one address, and with one validator's address its claims would wait while that
+ * validator is down. This opens nothing new, since each validator answers every caller on loopback.
  */
 function internalRpcOf({
   config,

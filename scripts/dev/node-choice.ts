@@ -11,8 +11,9 @@ export type NodeChoice = {
 const lagMax = 3;
 
 /**
- * One of several nodes, for callers that take one address: the same while it answers and keeps up, else the one with the most
- * blocks. All are looked at every `lookEveryMs`; while none answers the last one stays.
+ * Chooses one of several nodes for callers that take one address. It keeps its choice while that node answers and keeps
+ * up, else it takes the node with the most blocks. It looks at all nodes every `lookEveryMs`; while none answers it
+ * keeps the last choice.
  */
 export function createNodeChoice({
   nodes,

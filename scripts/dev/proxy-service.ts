@@ -5,8 +5,8 @@ import { createLogger } from "../../lib/logger.ts";
 import type { Service, ServiceContext } from "./service.ts";
 
 /**
- * A proxy on loopback that runs inside npm start itself: it is small, and a process of its own would cost more memory
- * than all that passes through it.
+ * A loopback proxy inside npm start itself: it is small, and its own process would cost more memory than its traffic
+ * does.
  */
 export function proxyService({
   name,

@@ -8,9 +8,9 @@ const endWithinMs = 2000;
 const installEndWithinMs = 8000;
 
 /**
- * Private Redis servers on free ports with their data in `.data`, or the one that `REDIS_URL` names for both. As in
- * containers the faucet has one of its own, where each write waits for the disk: a lost claim is lost for good, while the
- * gateway's limits would only be slow.
+ * Private Redis servers on free ports with their data in `.data`, or the server that `REDIS_URL` names for both. As in
+ * containers the faucet has its own Redis, in which each write waits for the disk: a lost claim is lost for good. For
+ * the gateway's limits that would only be slow.
  */
 export function redisServices({ givenUrl }: { givenUrl: string | undefined }): Service[] {
   if (givenUrl !== undefined) {

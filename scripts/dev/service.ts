@@ -50,13 +50,13 @@ export type ServiceContext = {
   say(text: string): void;
   childLine(name: string, line: string): void;
   /**
-   * Every child is given here as soon as it runs: it is ended when everything is, with SIGKILL after `endWithinMs`, and
-   * also where npm start is killed.
+   * Takes every child as soon as it runs. The child ends with everything else, by SIGKILL after `endWithinMs`, and also
+   * when npm start is killed.
    */
   adopt(child: Child, options: { endWithinMs: number }): void;
   /**
-   * A process that is no child's, by the number of its group: it is ended where npm start is killed, else by what `onStop`
-   * was given. What comes back is to be called once it has ended.
+   * Takes the group number of a process that is not our child. The process ends when npm start is killed; otherwise an
+   * `onStop` step ends it. @returns a function to call once it has ended.
    */
   guard(process: { name: string; pid: number }): () => void;
   /** Adds a step of the stop. The last step added runs first. */
