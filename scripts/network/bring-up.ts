@@ -13,9 +13,8 @@ export type BroughtUp = { height: number; tookMs: number } | NotUp;
 export type NotUp = { failed: string; interrupted: boolean; runsOn: boolean };
 
 /**
- * Starts these nodes together and waits, as a rule for the chain's next block. Where one of them ends by itself, or
- * `signal` is aborted, those that were started are stopped again. Where only the goal is not reached in time they stay,
- * so that one can look.
+ * Starts these nodes together and waits, by default for the chain's next block. If a node ends by itself, or `signal`
+ * is aborted, the started nodes stop again. If only the goal is not reached in time, they stay up for inspection.
  */
 export async function bringUp({
   nodes,

@@ -40,8 +40,9 @@ function isHandedOn(name: string | undefined): name is keyof typeof scripts | "c
 }
 
 /**
- * `keys`, `faucet`, `api` and `compose` of `npm run network`: hands the words on to a program where it finds what it needs. In
- * containers that is inside the service's own, while it runs, else in one of its kind. With --native it is this machine.
+ * `keys`, `faucet`, `api` and `compose` of `npm run network`: runs another program where its secrets and configuration
+ * are. With containers that is the service's own container while it runs, else a new one of its kind. With --native it
+ * is this machine.
  */
 export async function runInside({
   args,

@@ -8,8 +8,8 @@ export type NetworkNode = {
 };
 
 /**
- * How a network's nodes are run: as processes of this machine (native/), or as containers. The commands know nothing
- * else of it. Expected failures are values: the text says what to do.
+ * Runs a network's nodes: as processes of this machine (native/) or as containers. This is all that the commands know
+ * of it. Expected failures are values: their text says what to do.
  */
 export type Nodes = {
   list: readonly NetworkNode[];
@@ -17,8 +17,8 @@ export type Nodes = {
   obstacles(names: readonly string[]): Promise<readonly string[]>;
   isRunning(name: string): Promise<boolean>;
   /**
-   * Starts these, together as far as that goes: rounds of validators that begin at different times do not meet. Resolves
-   * long before they can be asked anything. Where one cannot be started, others may have been.
+   * Starts these as close together as possible: validators whose rounds begin at different times do not meet. Resolves
+   * long before the nodes answer. Where one does not start, others may run.
    */
   start(names: readonly string[]): Promise<{ failed: string } | undefined>;
   /** Why a node is down, such as "starts again and again: …"; undefined where nothing more is known. */

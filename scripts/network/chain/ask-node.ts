@@ -6,8 +6,8 @@ export type RpcCall = { method: string; params?: readonly unknown[] };
 const timeoutMsDefault = 5000;
 
 /**
- * Asks a node several things in one request: the results in the order of the calls, undefined for one that was answered
- * with an error; or undefined as a whole where the node does not answer as one.
+ * Makes several calls to a node in one request. The results stand in the order of the calls; a call answered with an
+ * error gives undefined. The whole is undefined where the node does not answer like a node.
  */
 export async function askNode(
   url: string,

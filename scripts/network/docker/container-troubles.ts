@@ -91,8 +91,8 @@ export async function troubleOf(compose: Compose, service: string): Promise<stri
 }
 
 /**
- * The volume is looked at from inside: only root may look at docker's own folder. Where that is on the same full disk docker
- * cannot make a container any more, and says why.
+ * Looks at the volume from inside a container, since only root may read docker's own folder. On a full disk docker
+ * cannot even make a container, and its message says so.
  */
 async function fullDisk(compose: Compose, service: string): Promise<string | undefined> {
   const { volumes } = await compose.project();

@@ -5,8 +5,8 @@ import { join } from "node:path";
 const instead = { uid: 1000, gid: 1000 };
 
 /**
- * Who the containers run as: the owner of the network's keys, since nobody else can read them. Never root: keys and secrets
- * that root made are handed over to user 1000, which only root can do.
+ * The containers' user: the owner of the network's keys, since nobody else can read them. It is never root: where root
+ * made the keys and secrets, they are handed over to user 1000, which only root can do.
  */
 export async function handOver(folder: string): Promise<{ uid: number; gid: number }> {
   const { uid, gid } = await stat(join(folder, "validator-1", "key"));

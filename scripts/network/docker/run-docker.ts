@@ -11,8 +11,8 @@ export type DockerOutcome = { out: readonly string[]; err: readonly string[] } &
 const lastLinesMax = 12;
 
 /**
- * Runs `docker …` to its end, or until `signal` is aborted. In a process group of its own: a terminal's Ctrl-C reaches us
- * alone, and what was begun is ended in order.
+ * Runs `docker …` until it ends, or until `signal` is aborted. It has its own process group: a terminal's Ctrl-C
+ * reaches only us, and we end docker in order.
  */
 export async function runDocker({
   args,

@@ -2,8 +2,8 @@ import { Gauge, Registry } from "prom-client";
 import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts";
 
 /**
- * What `npm run network -- status` says, as metrics: the validators are looked at whenever somebody asks for them. Who
- * asks while that is going on shares the answer.
+ * The figures of `npm run network -- status` as metrics. Each scrape looks at the validators; scrapes at the same time
+ * share one look.
  */
 export function createNetworkMetrics({
   look,

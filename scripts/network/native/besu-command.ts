@@ -13,8 +13,8 @@ export function nativePorts(portBase: number, index: number): NativePorts {
 }
 
 /**
- * Besu's arguments for a validator that is a process of this machine: its config.toml as containers have it, and what
- * differs beside it, since the command line goes before the file.
+ * Besu's arguments for a validator as a process of this machine: the containers' config.toml, and the options that
+ * differ. Besu's command line overrides the file.
  */
 export function besuArguments({
   folder,
@@ -53,8 +53,8 @@ export function besuArguments({
 }
 
 /**
- * The environment for Besu. Its options can also be given as BESU_…, which would go before config.toml: whatever the
- * caller's environment has of these is left out.
+ * The environment for Besu, without the caller's BESU_… variables: they are options too, and would override
+ * config.toml.
  */
 export function besuEnvironment({
   env,

@@ -4,7 +4,7 @@ import { createNodeKey } from "../../../genesis/node-key.ts";
 
 /**
  * One text for each validator whose key is not the one of the genesis block. Besu makes a new key where it finds none,
- * and would run without being a validator.
+ * and would then run without being a validator.
  */
 export async function checkKeys({
   folder,

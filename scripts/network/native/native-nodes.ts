@@ -21,8 +21,8 @@ export type NativeNodes = Nodes & {
 const portsSchema = z.object({ portBase: z.int() });
 
 /**
- * The validators as processes of this machine, from an unpacked Besu, on loopback. What belongs to them (chains, logs,
- * who runs) is in `native/` in the network's folder; keys, genesis and configuration are those of the containers.
+ * The validators as loopback processes of an unpacked Besu. `native/` in the network's folder holds their chains, logs
+ * and process numbers. Keys, genesis and configuration are the containers' own.
  */
 export async function openNativeNodes({
   folder: givenFolder,

@@ -30,8 +30,8 @@ const pollMs = 50;
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * The process whose number and identity are noted in `folder`. Only a process that was started from here is ever stopped:
- * a number that another process has by now is another identity.
+ * The process whose number and identity `folder` holds. Only a process that was started from here is ever stopped:
+ * another process with the same number has another identity.
  */
 export function createNodeProcess({ folder }: { folder: string }): NodeProcess {
   const recordFile = join(folder, processFile);
@@ -111,8 +111,8 @@ export function createNodeProcess({ folder }: { folder: string }): NodeProcess {
 }
 
 /**
- * The first thread of a process may have ended, and with it what is shown of it, while others still hold its ports. They
- * are free when its number is; that needs somebody to wait for it, so not for ever.
+ * Waits until a process's number is free, for a limited time. The first thread may have ended while others still hold
+ * the ports; the ports are free when the number is, which needs the parent to reap the process.
  */
 async function released(pid: number): Promise<void> {
   const giveUpAt = Date.now() + releasedWithinMs;
