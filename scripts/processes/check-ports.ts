@@ -55,8 +55,8 @@ function holderText({ pid, command }: PortHolder): string {
 }
 
 /**
- * The error code, or undefined where the port can be used. Listening alone does not tell on macOS, where SO_REUSEADDR
- * (Node sets it) lets 127.0.0.1 be taken beside a server on all addresses; so one also tries to connect.
+ * The error code, or undefined where the port is free. Listening alone is not enough on macOS, where SO_REUSEADDR (Node
+ * sets it) allows 127.0.0.1 beside a server on all addresses; so it also tries to connect.
  */
 async function whyUnusable({ host, port }: NeededPort): Promise<string | undefined> {
   const server = createServer();

@@ -37,8 +37,8 @@ function packageFolder(name: string): string | undefined {
 }
 
 /**
- * An npm package holds no symbolic links. This one makes those that its libraries need in a script of its own, which npm
- * leaves out with `--ignore-scripts` and will leave out by default.
+ * An npm package cannot hold symbolic links. This package makes the links that its libraries need in an install script,
+ * which npm skips with `--ignore-scripts` and will skip by default.
  */
 async function makeLinks(folder: string): Promise<void> {
   const list = await readFile(join(folder, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");

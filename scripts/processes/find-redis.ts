@@ -7,10 +7,9 @@ const serverNames = ["redis-server", "valkey-server"];
 const installName = "apt-get";
 
 /**
- * A Redis (or Valkey) server's program from PATH. Where there is none, Debian's or Ubuntu's package is installed if
- * that needs no password; its lines go to `onLine`.
- *
- * @returns the program, or what a person has to type to get one.
+ * Finds a Redis or Valkey server in PATH. Where there is none, it installs Debian's or Ubuntu's package if that needs
+ * no password, and passes the output to `onLine`.
+ * @returns the program, or the command that a person has to type.
  */
 export async function findRedis({
   env,

@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 /**
- * A program of Foundry itself from its npm package, not the package's launcher: the launcher is a process of its own, and
- * where it is killed the program lives on; cast's ends with exit code 0 whatever cast ends with.
+ * A Foundry program from its npm package, without the package's launcher. The launcher is another process: when it is
+ * killed the program lives on, and cast's launcher always exits with 0.
  */
 export function foundryProgram(
   name: "anvil" | "cast",

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152), so that a server that
- * is started again finds its port as it left it.
+ * Below the ports of outgoing connections (Linux from 32768, macOS from 49152), so that a restarted server finds its
+ * port free.
  */
 const [portMin, portMax] = [20_000, 26_000];
 const triesMax = 100;
 
 /**
- * A loopback port that was free a moment ago. Another process may take it meanwhile, so whoever uses it must be ready
- * to find it taken and ask again.
+ * A loopback port that was free a moment ago. Another process may take it meanwhile, so the caller has to be ready to
+ * find it taken and to ask again.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 1; tries <= triesMax; tries += 1) {

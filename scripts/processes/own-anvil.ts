@@ -15,8 +15,8 @@ export type OwnAnvil = {
 };
 
 /**
- * A real dev chain on a free loopback port, gone when its owner ends. It makes a block for each transaction unless given
- * a block time.
+ * A real dev chain on a free loopback port, which ends with its owner. It mines on each transaction unless it has a
+ * block time.
  */
 export async function startOwnAnvil(
   t: Teardown,

@@ -10,8 +10,8 @@ const lookupTimeoutMs = 5000;
 const listening = "0A";
 
 /**
- * Who listens on a TCP port of this machine. Empty where nobody does, or where the holder belongs to another user
- * and the system does not show it.
+ * Which processes listen on a TCP port of this machine. Empty where none does, or where the system does not show
+ * another user's process.
  */
 export async function findPortHolders(port: number): Promise<readonly PortHolder[]> {
   const inodes = await listeningInodes(port);

@@ -16,8 +16,8 @@ const nobodyId = 65_534;
 const self: PostgresUser = { name: "self", prefix: [], own: async () => {} };
 
 /**
- * As nobody, who may read what root may: our packages and data stand in root's home, which is closed to others. Without
- * `no_setuid_fixup` access(2) would drop the capability, and initdb asks by it.
+ * Runs as nobody, with root's right to read: our packages and data may stand in root's home, which is closed to others.
+ * Without `no_setuid_fixup` access(2), which initdb uses, would drop that right.
  */
 const setpriv: PostgresUser = {
   name: "setpriv",
@@ -37,8 +37,7 @@ const unshare: PostgresUser = {
 
 /**
  * PostgreSQL refuses to run as root.
- *
- * @returns what can be tried for a new cluster, best first; for one that is there, the way that it was made.
+ * @returns the ways to try for a new cluster, best first; for an existing cluster, the way in which it was made.
  */
 export async function postgresUsers({
   uid = process.getuid?.(),

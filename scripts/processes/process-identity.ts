@@ -6,8 +6,8 @@ const run = promisify(execFile);
 const lookupTimeoutMs = 5000;
 
 /**
- * A text that tells a running process from every other that has had or will have its pid: when it started. Undefined
- * where no process with this pid runs.
+ * Tells a running process from every other process with the same pid, before or after it: by its start time. Undefined
+ * where no process has this pid.
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   if (await hasProc()) return identityFromProc(pid);

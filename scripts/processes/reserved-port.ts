@@ -1,9 +1,8 @@
 import { isFree, listenAlone } from "./free-port.ts";
 
 /**
- * Above what free-port.ts gives to programs under test, below the ports of outgoing connections (Linux from 32768).
- * Nobody else takes a port between the moment it is chosen and the moment its server listens (many seconds where
- * `npm start` brings up everything), nor while a server is down and starts again.
+ * Above the ports of free-port.ts, below the ports of outgoing connections (Linux from 32768). So nobody takes a port
+ * between its choice and its server's start (many seconds in `npm start`), nor while its server restarts.
  */
 const [portMin, portMax] = [26_000, 32_000];
 const blockSize = 100;
@@ -28,8 +27,8 @@ export async function reservePort(): Promise<number> {
 export type PortBlock = { readonly base: number; next: number; readonly end: number };
 
 /**
- * Claims ports from a multiple of a hundred on, by listening on the first of them: the system ends that with the process,
- * however it ends, so nothing is ever left behind.
+ * Claims a block of a hundred ports by listening on the first of them. The system closes that listener with the
+ * process, however it ends, so no claim is left behind.
  */
 export async function claimPortBlock({ from, to }: { from: number; to: number }): Promise<PortBlock> {
   const count = Math.floor((to - from) / blockSize);

@@ -30,9 +30,8 @@ export type ChildCommand = {
 const lastLinesMax = 12;
 
 /**
- * Starts a program in a session and process group of its own, so that a terminal's Ctrl-C reaches us alone and we end
- * our children in order; signals go to the whole group, so that nothing that it started is left.
- *
+ * Starts a program in its own session and process group. So a terminal's Ctrl-C reaches only us, and we end our
+ * children in order. Signals go to the whole group, so that nothing of it is left.
  * @returns the child, or why it could not be started.
  */
 export async function runChild({

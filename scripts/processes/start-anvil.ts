@@ -35,10 +35,10 @@ const pollMs = 10;
 const rpcTimeoutMs = 10_000;
 
 /**
- * States of older blocks that anvil keeps on disk, beside at least 10 in memory, so that a read at a block of the last
- * two minutes is answered. Each holds the hashes of all blocks that were made in this run, so many of them would grow
- * without bound. As it is, 12 000 blocks (7 hours) end at 70 MB of memory and 60 MB on disk, with 210 MB in between:
- * anvil 1.7.1 begins with 1 500 states in memory wherever blocks come every 2 s or faster, whatever --prune-history says.
+ * How many states of older blocks anvil keeps on disk, beside at least 10 in memory: reads at a block of the last two
+ * minutes work. Each state holds the hashes of all blocks of this run, so more of them would grow without bound. With
+ * this number 12 000 blocks (7 hours) end at 70 MB of memory and 60 MB on disk, with a peak of 210 MB: anvil 1.7.1
+ * begins with 1 500 states in memory wherever blocks come every 2 s or faster, whatever --prune-history says.
  */
 const statesOnDiskMax = 64;
 

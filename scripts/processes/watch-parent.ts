@@ -11,8 +11,8 @@ export type ParentWatch = {
 };
 
 /**
- * Starts the small process that ends our children where we are killed before we can do so (watch-parent.sh). It does not
- * keep us running, and ends when we do.
+ * Starts the watcher, a small process that ends our children if we are killed first (watch-parent.sh). It does not keep
+ * us running, and it ends when we end.
  */
 export async function startParentWatch(): Promise<ParentWatch> {
   const script = fileURLToPath(new URL("watch-parent.sh", import.meta.url));
