@@ -15,8 +15,8 @@ const connectAtOnce = 50;
 const clientsPerAddress = 500;
 
 /**
- * Lets so many clients listen to `/api/v1/live` while blocks come; of each block, how long after it was mined the last client
- * had it. @throws Error where one has not had each block once.
+ * Lets clients listen to `/api/v1/live` while blocks come, and measures for each block when the last client had it.
+ * @throws Error where a client has not had each block exactly once.
  */
 export async function measureLive({
   server: { url, pid },

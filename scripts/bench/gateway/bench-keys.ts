@@ -3,8 +3,8 @@ import { keysCount } from "./workloads.ts";
 export type BenchKey = { value: string; limitPerMinute: number };
 
 /**
- * So high that nothing is refused, and every contestant can count to it: the gateway leases from it, nginx and HAProxy
- * keep their counters.
+ * So high that nothing is refused, and within every contestant's counters: the gateway leases points, nginx and HAProxy
+ * count.
  */
 const highLimitPerMinute = 100_000_000;
 

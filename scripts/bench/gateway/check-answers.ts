@@ -12,8 +12,8 @@ export class WrongAnswerError extends Error {
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 
 /**
- * Proves that a contestant does what it is measured for: each workload's requests are answered rightly for every id, a
- * key that is missing or unknown is refused, and a key's limit holds to the call.
+ * Checks that a contestant works: it answers each workload's requests rightly for every id, refuses a missing or
+ * unknown key, and holds a key's limit to the call.
  * @throws WrongAnswerError
  */
 export async function checkAnswers({

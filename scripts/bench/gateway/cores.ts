@@ -10,8 +10,8 @@ export type Cores = {
 };
 
 /**
- * Splits the cores that this process may use. The first one, which usually serves the interrupts too, is never the
- * proxy's unless it is the only one.
+ * Splits the cores of this process. The first core usually serves interrupts too, so the proxy gets another one where
+ * there is one.
  */
 export function splitCores(allowed: readonly number[]): Cores {
   const proxy = allowed.at(-1) ?? 0;

@@ -15,15 +15,15 @@ export type AddedLatency = {
 };
 
 /**
- * Enough that pauses are much longer than answers: arrivals then hardly depend on the answers, as with clients who know
- * nothing of each other. An open loop proper would need a load tool in JavaScript, which at these rates takes the core
- * from the validators and measures itself.
+ * Enough connections that pauses are much longer than answers. Then arrivals hardly depend on answers, as with
+ * independent clients. A true open loop would need a load tool in JavaScript, which at these rates takes the
+ * validators' core and measures itself.
  */
 const connections = 256;
 
 /**
- * The same rate first to a validator, then through the proxy, so that what the machine and the load tool add stands on both
- * sides. `fullRate` is what the contestant carried of this workload with nothing held back.
+ * Sends the same rate first to a validator, then through the proxy, so that machine and load tool add as much to both.
+ * `fullRate` is the contestant's full rate for this workload.
  */
 export async function measureAddedLatency({
   rig,

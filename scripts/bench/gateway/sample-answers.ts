@@ -16,8 +16,8 @@ export type Samples = {
 const pauseMs = 50;
 
 /**
- * Asks what the load asks, one request after the other, and looks at the answers, which the load tool does not.
- * `stop` resolves with what was found.
+ * Makes the load's requests one after the other and checks the answers, which the load tool does not. `stop` resolves
+ * with the findings.
  */
 export function sampleAnswers({
   url,

@@ -18,7 +18,7 @@ const chainId = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 
 /**
  * Starts a contestant on the proxy's core and waits until it answers.
- * @throws Error with what it wrote, where it does not.
+ * @throws Error with its output, where it does not answer.
  */
 export async function startContestant({
   contestant,

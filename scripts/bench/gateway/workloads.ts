@@ -1,6 +1,6 @@
 /**
- * Requests that are sent in turn, over and over. It is data, so that what the load tool sends and what
- * is checked before are the same.
+ * Requests that are sent in turn, over and over. They are data, so that the load tool sends exactly what was checked
+ * before.
  */
 export type Workload = {
   name: WorkloadName;

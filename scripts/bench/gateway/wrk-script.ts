@@ -1,10 +1,10 @@
 import { runDigits, uniqueMark, type Workload } from "./workloads.ts";
 
 /**
- * The Lua program by which wrk sends a workload's requests, byte for byte as they are told apart here, and reports in JSON.
+ * The Lua program with which wrk sends a workload's requests, byte for byte as they were checked, and reports in JSON.
  *
- * With `thinkMs` every connection pauses between an answer and its next request, so long on average, distributed as the
- * gaps of a Poisson process: many connections together then ask at a rate of their own, whatever the server does.
+ * With `thinkMs` every connection pauses between an answer and its next request. The pauses have that mean and the
+ * distribution of a Poisson process: many connections together then send at a fixed rate, whatever the server does.
  */
 export function wrkScript({
   work,

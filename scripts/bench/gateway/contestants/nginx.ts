@@ -23,9 +23,9 @@ export const nginx: Contestant = {
 };
 
 /**
- * Two zones, because a zone has one rate: the high limit for every key, the exact one for those whose name in its map is
- * not empty. A limit of n a minute is that rate with n calls at once; nginx counts by the millisecond, so that the high
- * one needs room for as many as can come in one.
+ * A zone has one rate, so there are two zones: the high limit for every key, and the exact one for keys with a name in
+ * its map. A limit of n a minute is that rate with a burst of n. nginx counts by the millisecond, so the high limit
+ * needs a burst for one millisecond.
  */
 function configuration({ folder, port, validatorPorts, keys }: Setup): string {
   const exactKeys = keys.filter(({ limitPerMinute }) => limitPerMinute <= exactLimitMax);
