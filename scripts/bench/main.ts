@@ -33,6 +33,10 @@ const benches: Readonly<
     what: "the API's answers a CPU second against a bare Fastify handler's, and blocks to clients of /live",
     run: async (args) => (await import("./api/main.ts")).main(args),
   },
+  pages: {
+    what: "the explorer's pages a CPU second against a bare Fastify that has the page ready, and their first paint",
+    run: async (args) => (await import("./pages/main.ts")).main(args),
+  },
   websocket: {
     what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
     run: () => import("./websocket.ts"),

@@ -43,7 +43,8 @@ export async function runWrk({
   const script = join(folder, "requests.lua");
   await writeFile(script, scriptOf(requests));
   const before = cpuSeconds([pid]);
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url];
+  // On a busy machine an answer can take longer than the 2 s that wrk waits.
+  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, url];
   const { stdout } = await promisify(execFile)("wrk", args);
   const used = cpuSeconds([pid]) - before;
   const line = stdout.split("\n").find((text) => text.startsWith('{"requests"'));

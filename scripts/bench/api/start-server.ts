@@ -13,11 +13,12 @@ export type Server = { url: string; pid: number };
 const startWithinMs = 60_000;
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-export function startBareServer(t: Teardown): Promise<Server> {
+/** `pageFile`: answers this page instead of a small object. */
+export function startBareServer(t: Teardown, { pageFile }: { pageFile?: string } = {}): Promise<Server> {
   return startServer(t, {
     name: "bare",
     path: "/",
-    args: (port) => [pathOf("bare-server.ts"), String(port)],
+    args: (port) => [pathOf("bare-server.ts"), String(port), ...(pageFile === undefined ? [] : [pageFile])],
   });
 }
 
@@ -98,4 +99,9 @@ async function isAnswering(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+export async function indexedBlock({ url }: Server): Promise<number> {
+  const text = await (await fetch(`${url}/api/v1/chain`)).text();
+  return Number(/"indexedBlock":(\d+)/.exec(text)?.[1] ?? -1);
 }
