@@ -10,7 +10,8 @@ const yearSeconds = 31_536_000;
 /** On what a page's language depends, for `Vary`. */
 export const languageVary = "Accept-Language, Cookie";
 
-const query = z.object({ lang: z.string().optional() });
+/** Made once: a schema costs more to make than all else here to do. */
+const query = z.object({ lang: z.string().optional() }).catch({});
 
 /**
  * The language of a page: what its link says (`?lang=id`), else what was chosen before (a cookie), else what the browser
@@ -21,10 +22,11 @@ export function chooseLanguage({ query: given, headers }: { query: unknown; head
   /** Whether the link says it: it is remembered then. */
   chosen: boolean;
 } {
-  const { lang } = query.catch({}).parse(given);
+  const { lang } = query.parse(given);
   if (isLanguage(lang)) return { language: lang, chosen: true };
-  const kept = parseCookie(headers.cookie ?? "")[languageCookie];
+  const kept = headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[languageCookie];
   if (isLanguage(kept)) return { language: kept, chosen: false };
+  if (headers["accept-language"] === undefined) return { language: "en", chosen: false };
   const preferred = new Negotiator({ headers }).language([...languageCodes]);
   return { language: isLanguage(preferred) ? preferred : "en", chosen: false };
 }

@@ -23,13 +23,11 @@ export function createElements({
   root: string;
   nameOf: (address: string) => string | null;
 }) {
-  const numbers = new Intl.NumberFormat(texts.locale);
-  const percents = new Intl.NumberFormat(texts.locale, { maximumFractionDigits: 1 });
-  const fractions = new Intl.NumberFormat(texts.locale, { maximumFractionDigits: 2 });
+  const { numbers, percents, fractions, decimalSign } = formatsOf(texts.locale);
 
-  const decimalSign = fractions.formatToParts(1.5).find(({ type }) => type === "decimal")?.value ?? ".";
-
-  const integer = (value: number | string): string => numbers.format(BigInt(value));
+  const integer = (value: number | string): string =>
+    // Most numbers of a page are small, and then the same in every language.
+    typeof value === "number" && value >= 0 && value < 1000 ? String(value) : numbers.format(BigInt(value));
   const decimal = (value: number): string => fractions.format(value);
   const to = (path: string): string => `${root}${path}`;
   const link = (path: string, content: string | Html): Html => html`<a href="${to(path)}">${content}</a>`;
@@ -108,4 +106,28 @@ export function createElements({
       return html`<span class="status ${status}"><span aria-hidden="true">${sign}</span> ${texts.status[status]}</span>`;
     },
   };
+}
+
+type Formats = {
+  numbers: Intl.NumberFormat;
+  percents: Intl.NumberFormat;
+  fractions: Intl.NumberFormat;
+  decimalSign: string;
+};
+
+const formatsByLocale = new Map<string, Formats>();
+
+/** Made once a language: they cost as much as a table of a page. */
+function formatsOf(locale: string): Formats {
+  const known = formatsByLocale.get(locale);
+  if (known !== undefined) return known;
+  const fractions = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const formats = {
+    numbers: new Intl.NumberFormat(locale),
+    percents: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
+    fractions,
+    decimalSign: fractions.formatToParts(1.5).find(({ type }) => type === "decimal")?.value ?? ".",
+  };
+  formatsByLocale.set(locale, formats);
+  return formats;
 }

@@ -1,4 +1,5 @@
 import { launchChromium } from "../../processes/launch-chromium.ts";
+import { until } from "../../soak/follower-crashes/until.ts";
 
 export type Paint = { firstPaintMs: number; files: number; bytes: number };
 
@@ -24,10 +25,14 @@ export async function measurePaint(url: string): Promise<Paint | undefined> {
       await devTools.send("Emulation.setScriptExecutionDisabled", { value: false });
       const files: number[] = await page.evaluate(resources);
       const own = (await response?.body())?.length ?? 0;
-      // Paint is told a moment after it happened.
-      await page.waitForFunction(`${firstPaint} >= 0`);
+      let firstPaintMs = -1;
+      // It is told a moment after it happened.
+      await until("the page is painted", async () => {
+        firstPaintMs = Number(await page.evaluate(firstPaint));
+        return firstPaintMs >= 0;
+      });
       paints.push({
-        firstPaintMs: Number(await page.evaluate(firstPaint)),
+        firstPaintMs,
         files: files.length,
         bytes: files.reduce((sum, bytes) => sum + bytes, own),
       });
