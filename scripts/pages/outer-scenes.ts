@@ -36,7 +36,7 @@ export function faucetScenes(sites: FaucetSites): Scene[] {
     };
     return { name, title, open, path, ...(claimBy === undefined ? {} : { act }), ...rest };
   };
-  const unknown = "0x00000000000000000000000000000000000000Ff";
+  const unknown = `0x${"0".repeat(38)}ff`;
   const twice = async (page: Page) => {
     await page.locator("#address").fill((await sites.faucet()).nextAddress());
     await page.keyboard.press("Enter");
@@ -62,7 +62,10 @@ export function faucetScenes(sites: FaucetSites): Scene[] {
       until: "li[data-step=broadcast][data-state=now]",
     }),
     scene("faucet-paused", "Paused", sites.faucetPaused, { claimBy: (site) => [site.nextAddress()] }),
-    scene("faucet-chain-away", "The chain away", sites.faucetChainAway),
+    {
+      ...scene("faucet-chain-away", "The chain away", sites.faucetChainAway),
+      act: (page) => page.locator("#now .light[data-state=bad]").waitFor(),
+    },
     scene("faucet-redis-away", "Redis away", sites.faucetRedisAway),
     scene("faucet-missing", "A page that is not there", sites.faucet, { path: "/nothing" }),
     scene("faucet-claim-gone", "A claim that is gone", sites.faucet, { path: `/claims/${"ab".repeat(16)}` }),

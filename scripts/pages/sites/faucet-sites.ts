@@ -75,6 +75,9 @@ export function openFaucetSites(t: Teardown): FaucetSites {
         ops: { ...shipped.ops, port: 0 },
         allowlistFile,
         explorerUrl: "https://explorer.example",
+        contact: "help@tollgate.example",
+        // It tells soon that the chain is silent.
+        upstreamTimeoutMs: 500,
         pollMs: 20,
         idlePollMs: 100,
         limits: {
