@@ -20,6 +20,10 @@ export function askedHeaders({
 }): Record<string, string> {
   const headers = {
     Accept: page.accept,
+    // The one that the API has, and only where the browser names it: whoever takes anything may know none.
+    "Accept-Encoding": /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(page.acceptEncoding ?? "")
+      ? "gzip"
+      : undefined,
     "Accept-Language": page.acceptLanguage,
     Cookie: ownCookies(page.cookie),
     "If-None-Match": page.ifNoneMatch,

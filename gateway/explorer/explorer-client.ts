@@ -112,7 +112,7 @@ export function createExplorerClient({
       onFailure: count,
     });
     const location = locationOf(received["location"], { base, target: asked.target });
-    if (location === "elsewhere" || !isUsable({ status, received, answerBytesMax })) {
+    if (location === "elsewhere" || !isUsable({ status, received, asked, answerBytesMax })) {
       body.stream().abort();
       place.leave();
       count("unusable");
@@ -206,16 +206,17 @@ function locationOf(
 function isUsable({
   status,
   received,
+  asked,
   answerBytesMax,
 }: {
   status: number;
   received: Readonly<Record<string, string | string[] | undefined>>;
+  asked: Pick<ExplorerRequest, "headers">;
   answerBytesMax: number;
 }): boolean {
   const { "content-type": type, "content-encoding": encoding, "content-length": length } = received;
   if (status < 200 || status > 599) return false;
-  // None was asked for, and a browser would not be told of it.
-  if (encoding !== undefined && encoding !== "identity") return false;
+  if (encoding !== undefined && encoding !== asked.headers["Accept-Encoding"]) return false;
   if (Array.isArray(type) || (type !== undefined && !/^[\x20-\x7e]{1,200}$/.test(type))) return false;
   return length === undefined || Number(length) <= answerBytesMax;
 }

@@ -9,6 +9,7 @@ const passedNames = [
   "Cache-Control",
   "ETag",
   "Last-Modified",
+  "Content-Encoding",
   "Content-Language",
   "Content-Disposition",
   "Content-Security-Policy",

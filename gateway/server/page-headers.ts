@@ -7,6 +7,7 @@ const explorerFolder = `${explorerPath}/`;
 /** What a page is made by, of a browser's headers. They are read on the explorer's paths alone. */
 export type PageHeaders = {
   accept: string | undefined;
+  acceptEncoding: string | undefined;
   acceptLanguage: string | undefined;
   cookie: string | undefined;
   ifNoneMatch: string | undefined;
@@ -27,6 +28,7 @@ export function readPageHeaders(req: HttpRequest): PageHeaders {
   };
   return {
     accept: read("accept"),
+    acceptEncoding: read("accept-encoding"),
     acceptLanguage: read("accept-language"),
     cookie: read("cookie"),
     ifNoneMatch: read("if-none-match"),

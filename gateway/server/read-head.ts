@@ -67,7 +67,7 @@ export function readHead(req: HttpRequest): RequestHead {
         break;
     }
   });
-  if (isExplorerPath(head.path)) head.page = readPageHeaders(req);
+  if (head.path.length > 1 && isExplorerPath(head.path)) head.page = readPageHeaders(req);
   return head;
 }
 

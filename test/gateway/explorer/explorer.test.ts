@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import t from "tap";
 import { coreKey, faucetOnlyKey, rpcOnlyKey, startGateway } from "../../helpers/gateway.ts";
 import { ask, startExplorerGateway } from "./rig.ts";
@@ -57,6 +58,7 @@ t.test("the explorer behind the gateway", async (t) => {
   t.test("the API gets what a page is made by, and never the key or cookies of others", async (t) => {
     await get("/explorer/", {
       ...browser,
+      "Accept-Encoding": "br, gzip",
       "Accept-Language": "id",
       Cookie: "session=secret; tollgate_language=id; tollgate_language=../x; other=1",
       "If-None-Match": '"abc"',
@@ -73,6 +75,7 @@ t.test("the explorer behind the gateway", async (t) => {
     t.ok(connection);
     t.strictSame(headers, {
       accept: browser.Accept,
+      "accept-encoding": "gzip",
       "accept-language": "id",
       cookie: "tollgate_language=id",
       "if-none-match": '"abc"',
@@ -100,6 +103,25 @@ t.test("the explorer behind the gateway", async (t) => {
     const { body, isWhole } = await get("/explorer/docs/try.js");
     t.ok(body === long);
     t.ok(isWhole);
+  });
+
+  t.test("a file comes compressed where the browser takes it so", async (t) => {
+    const short = gzipSync("a long text");
+    api.answerWith((response, { headers }) => {
+      const isAsked = headers["accept-encoding"] === "gzip";
+      if (isAsked) response.setHeader("Content-Encoding", "gzip").end(short);
+      else response.end("a long text");
+    });
+    for (const [accepted, encoding] of [
+      ["gzip, deflate, br", "gzip"],
+      ["br, gzip;q=0.5", "gzip"],
+      ["gzip;q=0, br", undefined],
+      ["br", undefined],
+      ["*", undefined],
+    ] as const) {
+      const { headers } = await get("/explorer/docs/scalar.js", { "Accept-Encoding": accepted });
+      t.equal(headers["content-encoding"], encoding, accepted);
+    }
   });
 
   t.test("GraphQL takes a query; no other path takes a body", async (t) => {

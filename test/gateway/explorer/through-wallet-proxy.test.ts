@@ -9,7 +9,7 @@ import { ask, begin } from "./rig.ts";
 const pagesMax = 60;
 const html = { Accept: "text/html" };
 
-t.setTimeout(120_000);
+t.setTimeout(180_000);
 const browser = await startChromium(t);
 
 t.test("the API's explorer through the gateway and the wallet proxy", async (t) => {
@@ -67,6 +67,13 @@ t.test("the API's explorer through the gateway and the wallet proxy", async (t) 
     const { headers } = await get("/explorer/block/1");
     const again = await get("/explorer/block/1", { "If-None-Match": headers.etag ?? "" });
     t.match(again, { status: 304, body: "" });
+  });
+
+  t.test("GraphQL takes queries there", async (t) => {
+    const headers = { Host: `127.0.0.1:${proxy.port}`, "Content-Type": "application/json" };
+    const body = '{"query":"{ chain { chainId } }"}';
+    const answer = await ask(proxy.port, { path: "/explorer/graphql", method: "POST", headers, body });
+    t.same(JSON.parse(answer.body), { data: { chain: { chainId: 8845 } } });
   });
 
   t.test("clients behind the gateway have limits of their own at the API", async (t) => {
