@@ -76,6 +76,7 @@ export function frame(
     main: html`${again}${main}`,
     foot: html`<footer class="foot">
       <p>${network.chainName} · ${texts.footer.chainId(network.chainId)} · ${texts.footer.about}</p>
+      <p class="keys">${texts.footer.keys}</p>
       <p>${texts.footer.language}: ${languageLinks({ language, root, path })}</p>
     </footer>`,
   });

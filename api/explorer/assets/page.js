@@ -36,22 +36,22 @@ function listenToKeys() {
   document.addEventListener("keydown", (event) => {
     const { key, target, altKey, ctrlKey, metaKey } = event;
     if (altKey || ctrlKey || metaKey) return;
-    if (target instanceof HTMLElement && target.matches("input, select, textarea, .scroll, pre")) {
-      if (target.matches(".scroll") && (key === "j" || key === "k")) moveInList(key === "j" ? 1 : -1);
-      return;
-    }
+    const at = target instanceof HTMLElement ? target : document.body;
+    if (at.matches("input, select, textarea")) return;
+    // There the arrows scroll.
+    const scrolls = at.matches(".scroll, pre");
     if (key === "/") {
       event.preventDefault();
       document.getElementById("q")?.focus();
     } else if (key === "j" || key === "k") moveInList(key === "j" ? 1 : -1);
-    else if (key === "ArrowLeft") follow("prev");
-    else if (key === "ArrowRight") follow("next");
+    else if (key === "ArrowLeft" && !scrolls) follow("prev");
+    else if (key === "ArrowRight" && !scrolls) follow("next");
   });
 }
 
 /** @param {1 | -1} step */
 function moveInList(step) {
-  const links = [...document.querySelectorAll("tbody tr > :first-child a")];
+  const links = [...document.querySelectorAll("tbody tr")].flatMap((row) => row.querySelector("a") ?? []);
   const row = document.activeElement?.closest("tr");
   const at = links.findIndex((link) => link.closest("tr") === row);
   const next = at === -1 ? links[0] : links[Math.min(links.length - 1, Math.max(0, at + step))];

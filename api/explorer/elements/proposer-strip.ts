@@ -12,7 +12,8 @@ export function proposerStrip(
   blocks: readonly RecentBlock[],
   validators: readonly string[],
 ): Html {
-  const order = validators.toSorted();
+  // In the order of turns, which is that of the bytes.
+  const order = validators.toSorted((one, other) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1));
   const chart = bars({
     label: texts.validators.strip,
     max: 3,

@@ -185,7 +185,7 @@ function roundCard({ texts, el }: PageContext, blocks: readonly RecentBlock[]): 
   const late = blocks.filter(({ round }) => (round ?? 0) > 0);
   if (late.length === 0)
     return html`<section class="card"><h2>${words.rounds}</h2><p>${words.noRounds}</p></section>`;
-  return html`<section class="card"><h2>${words.rounds}</h2><p>${words.roundsSome(late.length)}</p>
+  return html`<section class="card"><h2>${words.rounds}</h2><p>${words.roundsSome(late.length, blocks.length)}</p>
 ${table<RecentBlock>({
   caption: words.rounds,
   rows: late.toReversed().slice(0, roundsShown),
@@ -224,6 +224,7 @@ ${bars({
     title: `${texts.units.seconds(seconds)}: ${count}`,
   })),
 })}
+<p class="axis" aria-hidden="true">${rows.map(({ seconds }) => html`<span>${seconds}</span>`)}</p>
 <details><summary>${words.histogramCaption}</summary>
 ${table<(typeof rows)[number]>({
   caption: words.histogramCaption,

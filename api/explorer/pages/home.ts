@@ -105,7 +105,7 @@ async function chartsOf({ texts, el, read }: PageContext): Promise<Html> {
 ${bars({ label: texts.home.blockTimes, data: times.data.map(({ blockNumber, seconds }) => ({ value: seconds, title: title(blockNumber, texts.units.seconds(String(seconds))) })) })}
 </figure>
 <figure class="card"><figcaption><h2>${texts.home.gasUsed}</h2><p class="chart-note">${of}</p></figcaption>
-${bars({ label: texts.home.gasUsed, data: gas.data.map(({ blockNumber, gasUsed }) => ({ value: Number(gasUsed), title: title(blockNumber, el.integer(gasUsed)) })) })}
+${gas.data.every(({ gasUsed }) => gasUsed === "0") ? html`<p class="soft">${texts.home.noGas}</p>` : bars({ label: texts.home.gasUsed, data: gas.data.map(({ blockNumber, gasUsed }) => ({ value: Number(gasUsed), title: title(blockNumber, el.integer(gasUsed)) })) })}
 </figure>
 <figure class="card"><figcaption><h2>${texts.home.proposers}</h2><p class="chart-note">${of}</p></figcaption>
 ${shares.length === 0 ? html`<p class="soft">${texts.home.noValidators}</p>` : html`<ul class="shares">${shares.map(({ proposer, blocks, share }) => html`<li>${el.addressLink(proposer)} <span>${el.integer(blocks)} · ${el.percent(share)}</span></li>`)}</ul>`}

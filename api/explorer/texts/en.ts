@@ -37,6 +37,7 @@ export const en = {
   },
   footer: {
     language: "Language",
+    keys: "Keys: / searches, j and k walk through rows, ← and → go from block to block.",
     about: "A test network: its tokens are worth nothing.",
     chainId: (id: number) => `Chain ID ${id}`,
   },
@@ -102,6 +103,7 @@ export const en = {
     blockTimes: "Seconds between blocks",
     blockTimesOf: (n: number) => `The last ${n} blocks, oldest first`,
     gasUsed: "Gas used",
+    noGas: "None of them used gas.",
     proposers: "Blocks by proposer",
   },
   blocks: {
@@ -440,7 +442,7 @@ export const en = {
     seenBlocks: "Seals and proposals of the last 100 blocks",
     rounds: "Round changes",
     noRounds: "No round change in the last 100 blocks.",
-    roundsSome: (n: number) => `${n} of the last 100 blocks needed a further round.`,
+    roundsSome: (n: number, all: number) => `${n} of the last ${all} blocks needed a further round.`,
     heads: "Heads of the validators",
     node: "Validator’s RPC",
     nodeStates: { up: "Answers", silent: "Silent", foreign: "Another network" },

@@ -39,6 +39,7 @@ export const id: Texts = {
   },
   footer: {
     language: "Bahasa",
+    keys: "Tombol: / mencari, j dan k menelusuri baris, ← dan → berpindah antarblok.",
     about: "Jaringan uji: tokennya tidak bernilai.",
     chainId: (chainId) => `Chain ID ${chainId}`,
   },
@@ -103,6 +104,7 @@ export const id: Texts = {
     blockTimes: "Detik antarblok",
     blockTimesOf: (n) => `${n} blok terakhir, yang terlama lebih dulu`,
     gasUsed: "Gas terpakai",
+    noGas: "Tidak satu pun memakai gas.",
     proposers: "Blok per pengusul",
   },
   blocks: {
@@ -440,7 +442,7 @@ export const id: Texts = {
     seenBlocks: "Segel dan usulan 100 blok terakhir",
     rounds: "Pergantian putaran",
     noRounds: "Tidak ada pergantian putaran dalam 100 blok terakhir.",
-    roundsSome: (n) => `${n} dari 100 blok terakhir membutuhkan putaran lanjutan.`,
+    roundsSome: (n, all) => `${n} dari ${all} blok terakhir membutuhkan putaran lanjutan.`,
     heads: "Blok terbaru tiap validator",
     node: "RPC validator",
     nodeStates: { up: "Menjawab", silent: "Diam", foreign: "Jaringan lain" },

@@ -117,6 +117,9 @@ t.test("the explorer in a browser", { skip: browser === undefined && "there is n
       await page.keyboard.press(key);
       t.equal(await page.evaluate(focused), rows[index]);
     }
+    await page.locator(".scroll").first().focus();
+    await page.keyboard.press("/");
+    t.equal(await page.evaluate(focused), "q", "from a list, too");
     await page.goto(`${api.url}/block/1`);
     await page.keyboard.press("ArrowRight");
     await page.waitForURL("**/block/2");

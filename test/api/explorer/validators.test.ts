@@ -86,7 +86,7 @@ t.test("the network's health tells how near its edge it is, and a stall with wha
   t.match(page, "The chain goes on.");
   t.match(page, /Validators that take part<\/dt><dd>4 of 5/);
   t.match(page, "At the edge: one more validator away, and the chain stands still.");
-  t.match(page, "2 of the last 100 blocks needed a further round.");
+  t.match(page, "2 of the last 11 blocks needed a further round.");
   t.equal(page.match(/class="status failed"/g)?.length, 1);
   t.equal(page.match(/<rect class="proposer-\d"/g)?.length, newest, "who proposed, a bar a block");
   t.match(
