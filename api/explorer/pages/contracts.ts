@@ -49,7 +49,8 @@ function knownTable({ texts, el }: PageContext, rows: ContractsRecord["data"]): 
     rows,
     columns: [
       { title: words.name, cell: ({ name, address }) => el.link(`contract/${address}`, name) },
-      { title: words.address, cell: ({ address }) => el.addressLink(address) },
+      // The name stands before it already.
+      { title: words.address, cell: ({ address }) => el.link(`address/${address}`, el.short(address)) },
       {
         title: words.deployed,
         number: true,
