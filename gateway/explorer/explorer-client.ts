@@ -33,7 +33,7 @@ const idleMs = 10_000;
 const wholeBytesMax = 64 * 1024;
 
 const retry = { headers: { "Retry-After": "5" } };
-const away = refusal("upstream_unavailable", "The explorer is away; try again shortly", retry);
+const away = refusal("upstream_unavailable", "The explorer does not answer; try again shortly", retry);
 const unusable = refusal(
   "upstream_unavailable",
   "The explorer's answer cannot be used; tell your operator if it stays so",

@@ -24,7 +24,7 @@ const headers = {
 export function refusalPage(refused: Refusal, requestId: string): Reply {
   const { status, code } = errorTable[refused.refused];
   const { Connection: connection, ...more } = refused.headers ?? {};
-  const { title, help } = words(status, more["Retry-After"]);
+  const { title, help } = words(status, { retryAfter: more["Retry-After"], code });
   const page = html`<!doctype html>
 <html lang="en">
   <head>
@@ -52,7 +52,10 @@ export function refusalPage(refused: Refusal, requestId: string): Reply {
   };
 }
 
-function words(status: number, retryAfter: string | undefined): { title: string; help: Html } {
+function words(
+  status: number,
+  { retryAfter, code }: { retryAfter: string | undefined; code: string },
+): { title: string; help: Html } {
   const again = html`<p><a href="">Load this page again</a>${
     retryAfter === undefined ? "" : ` in ${retryAfter} ${retryAfter === "1" ? "second" : "seconds"}`
   }.</p>`;
@@ -62,7 +65,7 @@ function words(status: number, retryAfter: string | undefined): { title: string;
       help: html`<p>A browser cannot send one by itself. Start the wallet proxy, which adds yours, and follow the explorer's link on its page.</p>`,
     };
   }
-  if (status === 403) {
+  if (code === "insufficient_permission") {
     return {
       title: "This API key does not open the explorer",
       help: html`<p>Ask your operator for a key with the permission <code>explorer</code>.</p>`,
