@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import t, { type Test } from "tap";
+import { languages } from "../../faucet/page/texts/languages.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { startChromium } from "../helpers/chromium.ts";
 import { startRedis } from "../helpers/redis.ts";
@@ -29,7 +30,7 @@ t.test("the faucet's page", { skip: browser === undefined && "there is no chromi
       ...config,
       explorerUrl: "https://explorer.example",
       contact: "help@example.org",
-      upstreamTimeoutMs: 300,
+      upstreamTimeoutMs: 1000,
     }),
   });
   const next = () => addresses.pop() ?? "";
@@ -245,6 +246,10 @@ t.test("the faucet's page", { skip: browser === undefined && "there is no chromi
       await page.getByRole("button", { name: "Claim 10 TEST" }).click();
       // The page loads itself again until the claim has ended.
       await page.getByText("The tokens have arrived.").waitFor();
+      t.match(await page.locator("#claim-facts").textContent(), /Balance after it\s*10 TEST/);
+      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
+      await page.getByText("The next is possible in 24 hours:").waitFor();
+      t.match(await page.locator("#recent").textContent(), /10 TEST[\s\S]*Confirmed/);
       const other = randomAddress();
       await page.getByLabel("Your address").fill(other);
       await page.getByRole("button", { name: "Claim 10 TEST" }).click();
@@ -288,27 +293,33 @@ t.test("the faucet's page", { skip: browser === undefined && "there is no chromi
     await page.locator("#network-outcome", { hasText: "You declined in the wallet." }).waitFor();
   });
 
-  t.test("axe finds nothing, light and dark, narrow and wide, before and after a claim", async (t) => {
-    for (const [colorScheme, width] of [
-      ["light", 360],
-      ["dark", 1280],
-    ] as const) {
-      const { page } = await open(t, {
-        colorScheme,
-        viewport: { width, height: 900 },
-        wallet: { address: next() },
-      });
-      await page.getByRole("button", { name: "Use my wallet" }).waitFor();
-      await page.getByLabel("Your address").fill("0x12");
-      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
-      await page.getByRole("alert").filter({ hasText: "40 hexadecimal" }).waitFor();
-      await look(t, { page, name: `${colorScheme}-${width}-refused` });
-      await page.getByRole("button", { name: "Use my wallet" }).click();
-      await page.getByRole("button", { name: "Claim 10 TEST" }).click();
-      await page.getByText("The tokens have arrived.").waitFor();
-      await look(t, { page, name: `${colorScheme}-${width}-confirmed` });
-    }
-  });
+  t.test(
+    "axe finds nothing, light and dark, narrow and wide, in both languages, before and after a claim",
+    async (t) => {
+      for (const [colorScheme, width, language] of [
+        ["light", 320, "en"],
+        ["dark", 1280, "en"],
+        ["dark", 320, "id"],
+      ] as const) {
+        const { form, claim, refusals } = languages[language];
+        const name = `${colorScheme}-${width}-${language}`;
+        const { page } = await open(t, {
+          ...{ colorScheme, locale: language },
+          viewport: { width, height: 900 },
+          wallet: { address: next() },
+        });
+        await page.getByRole("button", { name: form.useWallet }).waitFor();
+        await page.getByLabel(form.address).fill("0x12");
+        await page.getByRole("button", { name: form.submit("10 TEST") }).click();
+        await page.getByRole("alert").filter({ hasText: refusals.address_form }).waitFor();
+        await look(t, { page, name: `${name}-refused` });
+        await page.getByRole("button", { name: form.useWallet }).click();
+        await page.getByRole("button", { name: form.submit("10 TEST") }).click();
+        await page.getByText(claim.steps.confirmed.says).waitFor();
+        await look(t, { page, name: `${name}-confirmed` });
+      }
+    },
+  );
 
   t.test(
     "nothing from outside, nothing inline, in no frame; forms of other sites claim nothing",

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import t, { type Test } from "tap";
+import { languages } from "../../../gateway/wallet-proxy/page/texts/languages.ts";
 import { startChromium } from "../../helpers/chromium.ts";
 import { amber, answerAsChain, isTold, type ShowOptions, showPage, type Wallet } from "./page-rig.ts";
 import { startTarget } from "./rig.ts";
@@ -185,13 +186,19 @@ async function testPage(browser: Browser): Promise<void> {
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [360, 1280]) {
+    for (const width of [320, 1280]) {
       t.test(
         `${width} px, ${colorScheme}: nothing to scroll sideways, nothing for axe to find`,
         async (t) => {
-          const { page, problems } = await show(t, { colorScheme, viewport: { width, height: 800 } });
-          await isTold(page, "The gateway answers");
-          await page.getByRole("button", { name: "Add to Amber Wallet" }).click();
+          const language = colorScheme === "dark" ? "id" : "en";
+          const { words, next } = languages[language];
+          const { page, problems } = await show(t, {
+            ...{ colorScheme, locale: language, faucetUrl: "https://faucet.example/" },
+            viewport: { width, height: 800 },
+          });
+          await isTold(page, words.gatewayAnswers);
+          await page.locator("#wallets button").click();
+          await page.getByRole("link", { name: next.tokens }).waitFor();
           t.equal(await page.evaluate(hiddenToTheRightPx), 0);
           t.same(problems, []);
           // Through the debugger, which the page's policy does not hold up.
