@@ -7,7 +7,8 @@ import { listAccountTransactions } from "../../read/transaction-lists.ts";
 import { listAccountTransfers } from "../../read/transfer-lists.ts";
 import type { AccountRecord } from "../../records/transaction.ts";
 import { accountAddress, cursor, day, direction, limit, status } from "../../rest/parameters.ts";
-import { eventList } from "../elements/events.ts";
+import { eventsCard, eventsCost, logPlace } from "../address/events-card.ts";
+import { type Tab, tabs } from "../address/tabs.ts";
 import { pager } from "../elements/pager.ts";
 import { errorPage } from "../error-pages.ts";
 import { empty, listOrAway, transactionTable, transferTable } from "../lists.ts";
@@ -21,18 +22,6 @@ const tab = z
 /** A form sends what was left empty, too. */
 const leftEmpty = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema);
-
-/** Where the page of events before ended: a block, and the log in it. */
-const logPlace = z
-  .string()
-  .regex(/^\d{1,15}\.\d{1,9}$/)
-  .optional()
-  .transform((text) => {
-    const [block, index] = (text ?? "").split(".").map(Number);
-    return block === undefined || index === undefined ? undefined : { block, index };
-  });
-/** Logs are looked for in up to five ranges of blocks, by the chain. */
-const eventsCost = 5;
 
 const query = z.object({
   tab,
@@ -108,67 +97,8 @@ ${isValidator ? html`<p class="more">${el.link(`validator/${record.address}`, wo
 </section>`;
 }
 
-type Tab = Query["tab"];
 /** What a list is asked for with: events have another way of paging and no filter. */
 type ListQuery = Query & { tab: Exclude<Tab, "events"> };
-
-/** The lists of an address as links, and a contract's own page. */
-function tabs({ texts, el }: PageContext, { address: account, isContract }: AccountRecord, shown: Tab): Html {
-  const tabLink = (name: Tab, text: string) => {
-    const current = name === shown ? html` aria-current="page"` : html``;
-    return html`<a href="${el.to(`address/${account}?tab=${name}`)}"${current}>${text}</a>`;
-  };
-  const ofContract = isContract
-    ? html`${tabLink("events", texts.transaction.events)}
-${el.link(`contract/${account}`, texts.address.contract)}`
-    : html``;
-  return html`<nav class="tabs" aria-label="${texts.address.tabs}">
-${tabLink("transactions", texts.address.transactions)}
-${tabLink("transfers", texts.address.transfers)}
-${ofContract}
-</nav>`;
-}
-
-/** What a contract has logged, newest first, with how far back was looked. */
-async function eventsCard(
-  context: PageContext,
-  record: AccountRecord,
-  { limit: shown, before }: Query,
-): Promise<Html> {
-  const { texts, el, read } = context;
-  const { address: words } = texts;
-  const newest = { block: record.blockNumber + 1, index: 0 };
-  const { data, next, from, tooMany } = await read.contractLogs({
-    address: record.address,
-    limit: shown,
-    // What somebody has typed may be beyond the chain's end.
-    before: before === undefined || before.block > newest.block ? newest : before,
-  });
-  const path = `address/${record.address}?tab=events`;
-  const list =
-    data.length === 0
-      ? empty(words.noEvents(el.integer(from)))
-      : eventList(
-          context,
-          data,
-          ({ blockNumber, transactionHash }) =>
-            html`${texts.transaction.block} ${el.blockLink(blockNumber)} · ${el.transactionLink(transactionHash)}`,
-        );
-  const passed =
-    tooMany === null ? html`` : html`<p class="note">${words.tooManyEvents(el.integer(tooMany))}</p>`;
-  const older =
-    next === null
-      ? html``
-      : html`<a rel="next" href="${el.to(`${path}&before=${next.block}.${next.index}`)}">${texts.list.older} →</a>`;
-  const first = before === undefined ? html`` : html`<a href="${el.to(path)}">← ${texts.list.newest}</a>`;
-  return html`<section class="card">
-${tabs(context, record, "events")}
-<h2 class="unseen">${texts.transaction.events}</h2>
-${list}
-${passed}
-<nav class="pager" aria-label="${texts.list.older}"><span>${first} ${older}</span></nav>
-</section>`;
-}
 
 async function listCard(
   context: PageContext,

@@ -5,15 +5,14 @@ import { type RecentBlock, readRecentBlocks } from "../../read/recent-blocks.ts"
 import type { ValidatorHead } from "../../read/validator-heads.ts";
 import { whileAway } from "../../read/while-away.ts";
 import type { ChainRecord } from "../../records/chain.ts";
-import { bars } from "../elements/bars.ts";
 import { proposerStrip } from "../elements/proposer-strip.ts";
-import { type NetworkStanding, standingOf } from "../network-standing.ts";
+import { histogramCard } from "../health/block-times.ts";
+import { type NetworkStanding, standingOf } from "../health/network-standing.ts";
+import { roundCard } from "../health/round-changes.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 
 const blocksLooked = 100;
-const histogramSecondsMax = 10;
-const roundsShown = 20;
 
 export const health = pageRoute({
   path: "/network/health",
@@ -177,63 +176,5 @@ ${table<string>({
     },
   ],
 })}
-</section>`;
-}
-
-function roundCard({ texts, el }: PageContext, blocks: readonly RecentBlock[]): Html {
-  const { health: words } = texts;
-  const late = blocks.filter(({ round }) => (round ?? 0) > 0);
-  if (late.length === 0)
-    return html`<section class="card"><h2>${words.rounds}</h2><p>${words.noRounds}</p></section>`;
-  return html`<section class="card"><h2>${words.rounds}</h2><p>${words.roundsSome(late.length, blocks.length)}</p>
-${table<RecentBlock>({
-  caption: words.rounds,
-  rows: late.toReversed().slice(0, roundsShown),
-  columns: [
-    { title: texts.blocks.number, cell: ({ number }) => el.blockLink(number) },
-    { title: texts.block.round, number: true, cell: ({ round }) => String(round ?? 0) },
-    { title: texts.blocks.proposer, cell: ({ proposer }) => el.addressLink(proposer) },
-    {
-      title: texts.block.missedTurns,
-      cell: ({ missed }) =>
-        html`<ul class="names">${missed.map((address) => html`<li>${el.addressLink(address)}</li>`)}</ul>`,
-    },
-  ],
-})}
-</section>`;
-}
-
-function histogramCard({ texts }: PageContext, blocks: readonly RecentBlock[]): Html {
-  const { health: words } = texts;
-  const counts = Array.from({ length: histogramSecondsMax + 1 }, () => 0);
-  for (const { seconds } of blocks) {
-    if (seconds === null) continue;
-    const at = Math.min(seconds, histogramSecondsMax);
-    counts[at] = (counts[at] ?? 0) + 1;
-  }
-  const rows = counts.map((count, seconds) => ({
-    seconds: seconds === histogramSecondsMax ? `≥ ${seconds}` : String(seconds),
-    count,
-  }));
-  return html`<section class="card"><h2>${words.histogram}</h2>
-${bars({
-  label: words.histogramCaption,
-  barsMin: 0,
-  data: rows.map(({ seconds, count }) => ({
-    value: count,
-    title: `${texts.units.seconds(seconds)}: ${count}`,
-  })),
-})}
-<p class="axis" aria-hidden="true">${rows.map(({ seconds }) => html`<span>${seconds}</span>`)}</p>
-<details><summary>${words.histogramCaption}</summary>
-${table<(typeof rows)[number]>({
-  caption: words.histogramCaption,
-  rows: rows.filter(({ count }) => count > 0),
-  columns: [
-    { title: words.histogramSeconds, cell: ({ seconds }) => seconds },
-    { title: words.histogramBlocks, number: true, cell: ({ count }) => String(count) },
-  ],
-})}
-</details>
 </section>`;
 }

@@ -1,5 +1,5 @@
-import type { RecentBlock } from "../read/recent-blocks.ts";
-import type { ValidatorHead } from "../read/validator-heads.ts";
+import type { RecentBlock } from "../../read/recent-blocks.ts";
+import type { ValidatorHead } from "../../read/validator-heads.ts";
 
 /** How near a network is to standing still. */
 export type NetworkStanding = {
