@@ -74,13 +74,20 @@ export function blockTable({ texts, el }: PageContext, rows: readonly BlockRow[]
   });
 }
 
-/** `account`: whose transactions these are, for marks of what came in and went out. */
+/**
+ * `account`: whose transactions these are, for marks of what came in and went out. `ofOneBlock`: the page says itself which
+ * block it is, and when it was.
+ */
 export function transactionTable(
   { texts, el }: PageContext,
   rows: readonly TransactionRow[],
-  { account, caption }: { account?: string; caption?: string } = {},
+  { account, caption, ofOneBlock = false }: { account?: string; caption?: string; ofOneBlock?: boolean } = {},
 ): Html {
   const { transactions } = texts;
+  const place: Column<TransactionRow>[] = [
+    { title: transactions.block, secondary: true, cell: ({ blockNumber }) => el.blockLink(blockNumber) },
+    { title: transactions.age, secondary: true, cell: ({ timestamp }) => el.time(timestamp) },
+  ];
   const recipient = ({ to, contractCreated }: TransactionRow): string | Html => {
     if (to !== null) return el.addressLink(to);
     return contractCreated === null ? transactions.creation : el.addressLink(contractCreated);
@@ -95,8 +102,7 @@ export function transactionTable(
     columns: [
       { title: transactions.hash, cell: ({ hash }) => el.transactionLink(hash) },
       { title: transactions.status, cell: ({ status }) => el.status(status) },
-      { title: transactions.block, cell: ({ blockNumber }) => el.blockLink(blockNumber) },
-      { title: transactions.age, secondary: true, cell: ({ timestamp }) => el.time(timestamp) },
+      ...(ofOneBlock ? [] : place),
       { title: transactions.from, cell: ({ from }) => el.addressLink(from) },
       ...(account === undefined ? [] : [mark]),
       { title: transactions.to, cell: recipient },

@@ -76,8 +76,11 @@ function watchBlocks() {
   told.setAttribute("aria-live", "polite");
   document.getElementById("main")?.prepend(fresh, told);
   const height = document.querySelector("[data-live-height] a");
+  const shown = [...document.querySelectorAll('main a[href*="block/"]')]
+    .map((link) => Number(link.getAttribute("href")?.split("/").at(-1)))
+    .filter(Number.isInteger);
   /** The block that the page was made for: it comes again when the stream begins with it. */
-  let newest = Number(height?.getAttribute("href")?.split("/").at(-1) ?? -1);
+  let newest = Math.max(-1, ...shown);
 
   const source = new EventSource(`${root}api/v1/live`);
   source.addEventListener("block", (event) => {

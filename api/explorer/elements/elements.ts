@@ -103,7 +103,7 @@ export function createElements({
     /** How a transaction ended: by word and sign, so that colour is not needed. */
     status(status: "success" | "failed" | "pending"): Html {
       const sign = { success: "✓", failed: "✗", pending: "…" }[status];
-      return html`<span class="status ${status}"><span aria-hidden="true">${sign}</span> ${texts.status[status]}</span>`;
+      return html`<span class="status ${status}"><span aria-hidden="true">${sign}</span> <span class="word">${texts.status[status]}</span></span>`;
     },
   };
 }

@@ -47,7 +47,7 @@ export const block = pageRoute({
     }
     const list = await listOrAway(context, listBlockTransactions(read.db, number, query), (page) => {
       if (record.transactionCount === 0) return empty(texts.block.none);
-      return html`${transactionTable(context, page.data, { caption: texts.block.transactionsOf })}
+      return html`${transactionTable(context, page.data, { caption: texts.block.transactionsOf, ofOneBlock: true })}
 ${pager(context, { path: `block/${number}`, limit: query.limit, isFirst: query.cursor === undefined, nextCursor: page.nextCursor })}`;
     });
     if (isRefusal(list)) return list;

@@ -78,7 +78,7 @@ function sourceTable({ texts, el }: PageContext, { sources, totals }: BurnsRecor
 }
 
 function dayChart({ texts, el }: PageContext, { byDay }: BurnsRecord): Html {
-  if (byDay.length === 0) return empty(texts.burns.noneByDay);
+  if (byDay.every(({ burned }) => burned === "0")) return empty(texts.burns.noneByDay);
   const data = byDay.map(({ date, burned }) => ({
     value: Number(burned),
     title: `${date}: ${el.tokens(burned)}`,

@@ -96,6 +96,7 @@ async function chartsOf({ texts, el, read }: PageContext): Promise<Html> {
       readGas(read.db, chartBlocks),
       readProposers(read.db, chartBlocks),
     ]);
+    if (times.data.length === 0) return html``;
     const of = texts.home.blockTimesOf(times.data.length);
     // A development chain names nobody.
     const shares = proposers.data.filter(({ proposer }) => proposer !== nobody);

@@ -42,13 +42,27 @@ ${eventsCard(context, record)}`,
 /** What it did, in one sentence. */
 function summaryOf(
   { texts, el }: PageContext,
-  { from, to, value, method, input }: TransactionRecord,
+  { from, to, value, method, input, status, tokenTransfers }: TransactionRecord,
 ): string {
   const { transaction } = texts;
   const sender = el.nameOf(from);
   if (to === null) return transaction.created(sender);
   const recipient = el.nameOf(to);
   if (method === null || input === "0x") return transaction.sent(el.tokens(value), sender, recipient);
+  const [only] = tokenTransfers;
+  // Of the token that was called, whose address stands beside its symbol: any contract can call itself TEST.
+  if (
+    status === "success" &&
+    value === "0" &&
+    tokenTransfers.length === 1 &&
+    only?.from === from &&
+    only.token.address === to &&
+    only.value !== null &&
+    only.tokenId === null
+  ) {
+    const amount = `${el.units(only.value, only.token.decimals)} ${only.token.symbol ?? ""} (${recipient})`;
+    return transaction.sent(amount, sender, el.nameOf(only.to));
+  }
   const called = method.name ?? method.selector;
   return value === "0"
     ? transaction.called(called, sender, recipient)
@@ -107,7 +121,7 @@ ${facts([
   [transaction.gasPrice, el.gwei(receipt?.effectiveGasPrice ?? record.gasPrice)],
   [transaction.nonce, el.integer(record.nonce)],
   index === null ? undefined : [transaction.position, el.integer(index)],
-  [transaction.type, String(record.type)],
+  [transaction.type, typeOf(record.type)],
 ])}
 </section>`;
 }
@@ -155,4 +169,10 @@ function eventsCard(context: PageContext, { hash, receipt }: TransactionRecord):
 ${eventList(context, logs.slice(0, rowsMax), ({ address }) => context.el.addressLink(address))}
 ${restOf(context, { hash, count: logs.length })}
 </section>`;
+}
+
+/** The number of EIP-2718, and what brought it. */
+function typeOf(type: number): string {
+  const broughtBy = ["", "EIP-2930", "EIP-1559", "EIP-4844", "EIP-7702"][type] ?? "";
+  return broughtBy === "" ? String(type) : `${type} (${broughtBy})`;
 }

@@ -125,7 +125,7 @@ ${await ownBlocks(context, address)}`,
 function validatorFacts({ texts, el }: PageContext, record: ValidatorRecord): Html {
   const { validators: words } = texts;
   return facts([
-    [texts.tokens.address, el.fullAddress(record.address)],
+    [texts.address.address, el.fullAddress(record.address)],
     [words.active, record.active ? words.yes : words.no],
     [words.proposed, texts.units.of(el.integer(record.proposed), el.integer(record.turns))],
     [words.missed, el.integer(record.missedTurns)],

@@ -83,7 +83,7 @@ export async function openExplorerSites(
     blocks: {
       newest: height,
       busy: height - busyBefore,
-      late: turns.findLastIndex(({ sealing }) => sealing.round > 0),
+      late: turns.findLastIndex(({ sealing }, number) => sealing.round > 0 && number < height - busyBefore),
     },
     network: shared,
     stalled: once(async () => {
@@ -194,7 +194,8 @@ async function writeBurns(postgresUrl: string): Promise<void> {
       for (let day = 0; day < 20; day += 1) {
         const amount = BigInt(1 + ((day * 7 + index * 3) % 11)) * 10n ** 18n;
         const [burned, treasury] = [(amount * 30n) / 100n, (amount * 70n) / 100n];
-        const date = new Date(shownAtMs - day * 86_400_000).toISOString().slice(0, 10);
+        // Days are counted by PostgreSQL's clock.
+        const date = new Date(Date.now() - day * 86_400_000).toISOString().slice(0, 10);
         await connection.query(
           "insert into chain.burn_total (source, day, payments, amount, burned, treasury) values ($1, $2, $3, $4, $5, $6)",
           [source, date, 1 + (day % 4), String(amount), String(burned), String(treasury)],

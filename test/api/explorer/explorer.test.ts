@@ -68,13 +68,18 @@ t.test("every link leads to something, at the root and in a folder", async (t) =
 t.test("a transaction says in words what it did", async (t) => {
   const words = async (hash: string) => (await api.get(`/tx/${hash}`, browser)).text;
   const payment = await words(hashes.payment);
-  t.match(payment, /Success<\/span> <span>0xf39Fd6…b92266 sent 1 TEST to 0x709979…dc79C8\./);
+  t.match(payment, /Success<\/span><\/span> <span>0xf39Fd6…b92266 sent 1 TEST to 0x709979…dc79C8\./);
   const failed = await words(hashes.failed);
   t.match(failed, /Failed<\/span>/);
   t.match(failed, "its fee was paid; everything else that it did was undone");
   const transfer = await words(hashes.transfer);
   t.match(transfer, "=GLD", "a symbol is text, whatever it begins with");
   t.match(transfer, "0.000005", "by the token's decimals");
+  t.match(
+    transfer,
+    /sent 0\.000005 =GLD \(0x[0-9a-fA-F]{6}…[0-9a-fA-F]{6}\) to 0x709979…dc79C8\./,
+    "with the token's address",
+  );
   t.match(await words(hashes.creation), "created a contract");
   const contracts = (await api.get("/contracts", browser)).text;
   t.match(contracts, `href="./tx/${hashes.creation}"`);
