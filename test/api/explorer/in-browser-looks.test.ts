@@ -1,4 +1,5 @@
 import t from "tap";
+import { createPages } from "../../../api/explorer/create-pages.ts";
 import { explorerScenes } from "../../../scripts/pages/explorer-scenes.ts";
 import { openExplorerSites } from "../../../scripts/pages/sites/explorer-sites.ts";
 import { startChromium } from "../../helpers/chromium.ts";
@@ -25,6 +26,13 @@ t.test(
       hasFixedClock: true,
       open: () => site(sites),
     }));
+    for (const { path } of createPages({ routes: [], isDevelopment: true })) {
+      const shape = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/?]+")}($|\\?)`);
+      t.ok(
+        scenes.some((scene) => shape.test(scene.path)),
+        `${path} is among them`,
+      );
+    }
     const { looks, heaviest } = await examinePages(t, { browser, scenes, looksOf });
     t.ok(looks >= 2 * scenes.length);
     t.ok(heaviest.bytes < heaviestBytesMax, `${heaviest.name} has ${heaviest.bytes} bytes with its files`);
