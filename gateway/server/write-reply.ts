@@ -25,8 +25,9 @@ export function writeReply({
   watch: (reading: Reading) => void;
   finish: () => void;
 }): void {
+  const sent = body ?? (isHead || bodiless.has(status) ? undefined : "");
   // A short string goes as it is: the library writes it itself, and no Buffer is made for it.
-  const bytes = body !== undefined && !isPieced(body) && body.length > pieceBytesMax ? inPieces(body) : body;
+  const bytes = sent !== undefined && !isPieced(sent) && sent.length > pieceBytesMax ? inPieces(sent) : sent;
   res.cork(() => {
     writeHead(res, status, contentType, headers);
     if (bytes === undefined) {
@@ -70,6 +71,9 @@ function writeHead(
   }
   if (name !== "") res.writeHeader(name, value);
 }
+
+/** Answers that end with their head (RFC 9110 section 6.4.1). Of any other one a client waits for the length of its body. */
+const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
 /** How much the library gets in one piece. It gets more of a larger body as the client reads. */
 const pieceBytesMax = 64 * 1024;
@@ -147,6 +151,8 @@ function statusLine(status: number): string {
 const statusLines: Readonly<Record<number, string>> = {
   202: "202 Accepted",
   204: "204 No Content",
+  304: "304 Not Modified",
+  308: "308 Permanent Redirect",
   400: "400 Bad Request",
   401: "401 Unauthorized",
   402: "402 Payment Required",

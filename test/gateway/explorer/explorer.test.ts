@@ -151,6 +151,7 @@ t.test("the explorer behind the gateway", async (t) => {
     const { status, headers } = await get("/explorer?lang=id");
     t.equal(status, 308);
     t.equal(headers.location, "/explorer/?lang=id");
+    t.equal(headers["content-length"], "0", "a client on a kept connection would wait for its body's end");
     t.ok(headers["ratelimit"]);
     t.same(api.requests, []);
     t.equal((await get("/explorers")).status, 404);
