@@ -4,7 +4,7 @@ import type { ValidatorDraw } from "./draw-validator.ts";
 import type { Validator } from "./validator.ts";
 
 /** How long the other validators' counts are waited for. */
-const otherCountsWithinMs = 250;
+const otherCountsWithinMs = 500;
 
 /**
  * Makes the function that asks for the next nonce of a sender. The validator that gets the sender's transactions is asked;

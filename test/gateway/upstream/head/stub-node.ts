@@ -79,7 +79,10 @@ export async function startStubNode(
       handshakes += 1;
       if (webSocket === "stuck") {
         shakeHands(socket, String(request.headers["sec-websocket-key"]));
-      } else if (!faults.hangs) upgraded.handleUpgrade(request, socket, head, accept);
+      } else if (faults.hangs) {
+        // Only a socket that is read sees the other side leave.
+        socket.resume();
+      } else upgraded.handleUpgrade(request, socket, head, accept);
     });
   }
 

@@ -15,7 +15,9 @@ t.test("one call at a time travels as a single object", async (t) => {
   for (const name of ["a", "b", "c"]) {
     t.equal(await ask("web3_sha3", [name]), `{"jsonrpc":"2.0","id":7,"result":"${name}"}`);
   }
-  t.strictSame(stub.bodies, [
+  // A busy machine may see it as silent in between, and ping it.
+  const asked = stub.bodies.filter((body) => !body.includes("eth_chainId"));
+  t.strictSame(asked, [
     '{"jsonrpc":"2.0","id":1,"method":"web3_sha3","params":["a"]}',
     '{"jsonrpc":"2.0","id":1,"method":"web3_sha3","params":["b"]}',
     '{"jsonrpc":"2.0","id":1,"method":"web3_sha3","params":["c"]}',
