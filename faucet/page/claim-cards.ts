@@ -21,6 +21,7 @@ export function claimCard(view: View, followed: FollowedClaim | undefined): Html
               ${steps(view, claim)}
             </ol>
             <p class="outcome" id="outcome" role="status" data-kind="${kind}">${claim === undefined ? "" : outcomeOf(view, claim)}</p>
+            ${claim === undefined || kind !== "" ? html`` : html`<noscript><p><a href="/claims/${claim.id}">${texts.claim.again}</a></p></noscript>`}
             <div id="claim-facts">${followed === undefined ? "" : claimFacts(view, followed)}</div>
           </section>`;
 }

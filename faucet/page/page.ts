@@ -54,7 +54,6 @@ const files = readStaticFiles(new URL(".", import.meta.url), [
   "ask-for-page.js",
   "icon.svg",
 ]);
-const awayRefreshSeconds = 5;
 const typedCharsMax = 100;
 const query = z.object({ address: z.string().trim().max(typedCharsMax).optional() });
 
@@ -179,7 +178,6 @@ function messageOf({
         title: away.title,
         help: away.help,
         wayOn: { href: request.url.replace(/^\/+/, "/"), text: away.again },
-        refreshSeconds: awayRefreshSeconds,
       };
     case "internal_error":
       return { title: failed.title, help: failed.help(request.id), wayOn: home };

@@ -6,21 +6,17 @@ import { claimCard, recentCard } from "./claim-cards.ts";
 import { networkCard, nowCard } from "./faucet-cards.ts";
 import type { PageContent, View } from "./view.ts";
 
-const openRefreshSeconds = 2;
-
 /** The faucet's one page: the form, the claim that it follows, how the faucet stands, and the network's data. */
 export function renderPage(view: View, content: PageContent): string {
   const { texts, words, settings } = view;
   const { status, error, followed } = content;
   const { claim } = followed ?? {};
-  const isOpen = claim !== undefined && claim.status !== "confirmed" && claim.status !== "refused";
   const amount = words.tokens(settings.amount);
   const inWindow = status === undefined ? words.length(86_400) : words.length(status.limits.windowSeconds);
   const title =
     error !== undefined ? texts.refusedPage : claim === undefined ? texts.form.page : texts.claim.title;
   return shell(view, {
     title,
-    refreshSeconds: isOpen ? openRefreshSeconds : undefined,
     main: html`<div class="intro">
         <h1>${texts.intro.title}</h1>
         <p>${texts.intro.text(amount, inWindow)}</p>
@@ -45,20 +41,11 @@ export function renderPage(view: View, content: PageContent): string {
 /** A page in place of the faucet's: there is no such thing, or something is away. */
 export function renderMessage(
   view: View,
-  {
-    title,
-    help,
-    wayOn,
-    refreshSeconds,
-  }: { title: string; help: string | Html; wayOn: { href: string; text: string }; refreshSeconds?: number },
+  { title, help, wayOn }: { title: string; help: string | Html; wayOn: { href: string; text: string } },
 ): string {
   return shell(view, {
     title,
     hasScript: false,
-    head:
-      refreshSeconds === undefined
-        ? html``
-        : html`<meta http-equiv="refresh" content="${String(refreshSeconds)}">`,
     main: html`<section class="message" id="message" role="status">
         <h1>${title}</h1>
         <p>${help}</p>
@@ -69,13 +56,7 @@ export function renderMessage(
 
 function shell(
   view: View,
-  {
-    title,
-    hasScript = true,
-    head = html``,
-    refreshSeconds,
-    main,
-  }: { title: string; hasScript?: boolean; head?: Html; refreshSeconds?: number | undefined; main: Html },
+  { title, hasScript = true, main }: { title: string; hasScript?: boolean; main: Html },
 ): string {
   const { texts, language, path, settings } = view;
   const { explorerUrl, walletRpcUrl, contact } = settings;
@@ -87,10 +68,6 @@ function shell(
     title,
     hasScript,
     product: texts.product,
-    head:
-      refreshSeconds === undefined
-        ? head
-        : html`<noscript><meta http-equiv="refresh" content="${String(refreshSeconds)}"></noscript>`,
     bodyAttributes: html` data-network="${JSON.stringify(forWallets)}" data-words="${JSON.stringify(texts.words)}"`,
     top: html`<a class="skip" href="#main">${texts.skip}</a>`,
     main,

@@ -43,6 +43,8 @@ export const en = {
       "The network does not take the transaction": "the network does not take the payment",
     },
     unknownReason: "no reason is known",
+    /** Leads to the claim again: without scripts the page stands still. */
+    again: "See how it stands now",
     recipient: "Recipient",
     balance: "Balance after it",
     next: "Next claim",

@@ -41,6 +41,7 @@ export const id: Texts = {
       "The network does not take the transaction": "jaringan tidak menerima pembayaran",
     },
     unknownReason: "alasannya tidak diketahui",
+    again: "Lihat keadaannya sekarang",
     recipient: "Penerima",
     balance: "Saldo sesudahnya",
     next: "Klaim berikutnya",
