@@ -61,7 +61,7 @@ export function apiService({
         ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
       }),
       endWithinMs,
-      data: "(the explorer: open it in a browser)",
+      data: "(open it in a browser)",
     },
     nodeProgram,
   });
