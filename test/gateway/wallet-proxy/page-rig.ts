@@ -48,7 +48,11 @@ export async function showPage(
   const problems: string[] = [];
   page.on("console", (message) => problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.message));
-  page.on("requestfailed", (failed) => problems.push(`${failed.url()} failed`));
+  page.on("requestfailed", (failed) => {
+    const why = failed.failure()?.errorText ?? "";
+    // What a page still asks for when its reader goes on is broken off.
+    if (why !== "net::ERR_ABORTED") problems.push(`${failed.url()} failed: ${why}`);
+  });
   if (hasClock) await page.clock.install();
   await page.addInitScript({ content: `globalThis.walletsUnderTest = ${JSON.stringify(wallets)};` });
   await page.addInitScript({ path: walletsFile });
