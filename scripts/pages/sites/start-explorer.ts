@@ -1,41 +1,26 @@
-import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { type ApiConfig, readApiConfig } from "../../../api/config.ts";
+import type { ApiConfig } from "../../../api/config.ts";
 import { start } from "../../../api/start.ts";
 import type { Teardown } from "../../processes/teardown.ts";
-
-const configFile = fileURLToPath(new URL("../../../config/api.yaml", import.meta.url));
-
-export type ExplorerServices = { redisUrl: string; postgresUrl: string; upstream: string };
+import { type ApiServices, ownApiConfig } from "./own-api-config.ts";
 
 /** The API with the shipped configuration on free loopback ports, whose clock stands. @returns its URL. */
 export async function startExplorer(
   t: Teardown,
   {
-    services: { redisUrl, postgresUrl, upstream },
+    services,
     nowMs,
     change = (config) => config,
   }: {
-    services: ExplorerServices;
+    services: ApiServices;
     nowMs: number;
     change?: (config: ApiConfig) => ApiConfig;
   },
 ): Promise<string> {
-  const shipped = readApiConfig({
-    file: configFile,
-    env: {
-      REDIS_URL: redisUrl,
-      POSTGRES_URL: postgresUrl,
-      API_UPSTREAM: upstream,
-      API_PORT: "0",
-      API_OPS_PORT: "0",
-    },
-  });
+  const own = ownApiConfig(services);
   const config = change({
-    ...shipped,
-    headPollMs: 100,
-    limits: { ...shipped.limits, points: 1_000_000 },
-    live: { ...shipped.live, perAddressMax: 1000 },
+    ...own,
+    live: { ...own.live, perAddressMax: 1000 },
     faucetUrl: "https://faucet.example",
     walletProxyUrl: "http://127.0.0.1:8541",
   });

@@ -1,7 +1,7 @@
-import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { type ApiConfig, readApiConfig } from "../../../api/config.ts";
+import type { ApiConfig } from "../../../api/config.ts";
 import { start } from "../../../api/start.ts";
+import { type ApiServices, ownApiConfig } from "../../../scripts/pages/sites/own-api-config.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
 
 export type ApiUnderTest = {
@@ -14,37 +14,20 @@ export type ApiUnderTest = {
 
 export type Answer = { status: number; headers: Headers; text: string; json: unknown };
 
-const configFile = fileURLToPath(new URL("../../../config/api.yaml", import.meta.url));
-
 /** An API of the shipped configuration on free loopback ports, stopped when the test ends. */
 export async function startApi(
   t: Teardown,
   {
-    redisUrl,
-    postgresUrl,
-    upstream,
     change = (config) => config,
     now,
-  }: {
-    redisUrl: string;
-    postgresUrl: string;
-    upstream: string;
+    ...services
+  }: ApiServices & {
     change?: (config: ApiConfig) => ApiConfig;
     now?: () => number;
   },
 ): Promise<ApiUnderTest> {
-  const shipped = readApiConfig({
-    file: configFile,
-    env: {
-      REDIS_URL: redisUrl,
-      POSTGRES_URL: postgresUrl,
-      API_UPSTREAM: upstream,
-      API_PORT: "0",
-      API_OPS_PORT: "0",
-    },
-  });
   // A test sees its own requests; those of limits set theirs.
-  const config = change({ ...shipped, headPollMs: 100, limits: { ...shipped.limits, points: 1_000_000 } });
+  const config = change(ownApiConfig(services));
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const api = await start(config, { logger, ...(now === undefined ? {} : { now }) });
