@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
 import { createClientAddress } from "../lib/http-service/client-address.ts";
 import { createHttpService } from "../lib/http-service/create-http-service.ts";
+import { refusal } from "../lib/http-service/refusal.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
 import { explainFailure } from "./explain-failure.ts";
@@ -18,7 +19,9 @@ import { type ApiMetrics, measureRequests } from "./metrics.ts";
 import { createHealth } from "./read/health.ts";
 import { createCharge } from "./rest/charge.ts";
 import { allowOrigins } from "./rest/cross-origin.ts";
+import { operations } from "./rest/operations.ts";
 import { createRoutes } from "./rest/routes.ts";
+import { serveOperations } from "./rest/serve-operations.ts";
 import { serveRoutes } from "./rest/serve-routes.ts";
 
 const packageFile = new URL("../package.json", import.meta.url);
@@ -41,7 +44,7 @@ export function createApp({
   const { cache, memo, canBeImmutable } = parts.finished;
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const charge = createCharge({ limiter, clientAddress });
-  const bodies = createBodyReader({ what: "A query", types: [jsonType] });
+  const bodies = createBodyReader({ what: "The body", types: [jsonType] });
   const schema = createSchema();
   const version = readVersion();
   const routes = createRoutes({
@@ -51,7 +54,10 @@ export function createApp({
   });
   const playground = createPlayground({ isDevelopment: config.profile === "development" });
   const explorer = createExplorer({
-    pages: createPages({ routes, isDevelopment: config.profile === "development" }),
+    pages: createPages({
+      routes: [...routes, ...operations],
+      isDevelopment: config.profile === "development",
+    }),
     read,
     cache,
     charge,
@@ -75,6 +81,16 @@ export function createApp({
   measureRequests(app, metrics);
   allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
   serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
+  serveOperations(app, {
+    operations,
+    services: {},
+    bodies,
+    doors: {
+      charge,
+      requireSession: async () => refusal("session_required", "Nobody can sign in yet"),
+      requireKey: async () => refusal("api_key_invalid", "No key is sold yet"),
+    },
+  });
   serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger, playground });
   serveLive(app, { feed, charge, clientAddress });
   explorer.addTo(app);

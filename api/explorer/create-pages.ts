@@ -1,4 +1,3 @@
-import type { RouteDescription } from "../rest/route.ts";
 import type { PageRoute } from "./page-route.ts";
 import { address } from "./pages/address.ts";
 import { block } from "./pages/block.ts";
@@ -7,7 +6,7 @@ import { burns } from "./pages/burns.ts";
 import { contract } from "./pages/contract.ts";
 import { contracts } from "./pages/contracts.ts";
 import { design } from "./pages/design.ts";
-import { docsPage } from "./pages/docs.ts";
+import { type Documented, docsPage } from "./pages/docs.ts";
 import { health } from "./pages/health.ts";
 import { home } from "./pages/home.ts";
 import { network } from "./pages/network.ts";
@@ -23,7 +22,7 @@ export function createPages({
   isDevelopment,
 }: {
   /** What the reference page describes. */
-  routes: readonly RouteDescription[];
+  routes: readonly Documented[];
   isDevelopment: boolean;
 }): PageRoute[] {
   return [

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** What a page may read of an answer, beside what it always may. */
-const exposed = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const exposed = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 /** Browsers remember a preflight for so long (Chromium 2 hours at most, Firefox a day). */
 const preflightSeconds = 7200;
 
 /**
  * Which pages may read the API (Fetch standard, CORS protocol): those of the configured origins, or in development of
- * any. Nothing here needs a cookie, so credentials are never allowed.
+ * any. Credentials are never allowed: a page of another origin signs in with a bearer token, not with the cookie.
  */
 export function allowOrigins(
   app: FastifyInstance,
@@ -35,8 +35,9 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
 function answerPreflight(reply: FastifyReply): FastifyReply {
   if (reply.hasHeader("Access-Control-Allow-Origin")) {
     reply.headers({
-      "Access-Control-Allow-Methods": "GET, HEAD, POST",
-      "Access-Control-Allow-Headers": "Content-Type, If-None-Match, Last-Event-ID",
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
+      "Access-Control-Allow-Headers":
+        "Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Api-Key, X-Svc-Dev-Key",
       "Access-Control-Max-Age": String(preflightSeconds),
     });
   }

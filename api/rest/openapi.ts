@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { type ErrorCondition, errorTable } from "../../lib/errors.ts";
-import type { Route, RouteDescription } from "./route.ts";
+import type { ErrorCondition } from "../../lib/errors.ts";
+import { problemSchema, problemsOf } from "./openapi-problems.ts";
+import { componentSchemas, schemaOf } from "./openapi-schemas.ts";
+import type { OperationDescription } from "./operation.ts";
+import type { RouteDescription } from "./route.ts";
+import { securitySchemes } from "./security.ts";
 
-/** What every route can refuse. */
+/** What everything can refuse. */
 const everyProblem: readonly ErrorCondition[] = [
   "invalid_params",
   "not_acceptable",
@@ -11,31 +15,39 @@ const everyProblem: readonly ErrorCondition[] = [
   "internal_error",
   "upstream_unavailable",
 ];
-
-type JsonSchema = Record<string, unknown>;
+const bodyProblems: readonly ErrorCondition[] = ["parse_error", "body_too_large", "unsupported_media_type"];
+const sessionProblems: readonly ErrorCondition[] = ["session_required", "forbidden"];
+const keyProblems: readonly ErrorCondition[] = [
+  "api_key_missing",
+  "api_key_invalid",
+  "api_key_expired",
+  "api_key_revoked",
+  "insufficient_scope",
+];
 
 /**
- * The OpenAPI 3.1 description of a table of routes. Records come from their zod schemas, each once, by the id in its
+ * The OpenAPI 3.1 description of the tables of routes and operations. Records come from their zod schemas, each once, by the id in its
  * meta; problem documents from the error table.
  */
 export function openApiOf({
   routes,
+  operations,
   version,
   servers,
 }: {
-  routes: readonly Route[];
+  routes: readonly RouteDescription[];
+  operations: readonly OperationDescription[];
   version: string;
   servers: readonly string[];
 }): object {
-  const components = z.toJSONSchema(registryOf(routes), {
-    uri: (id) => `#/components/schemas/${id}`,
-    override: ({ jsonSchema }) => plain(jsonSchema),
-  });
-  const schemas = Object.fromEntries(
-    Object.entries(components.schemas).flatMap(([name, schema]) =>
-      name === sharedByZod ? [] : [[name, withoutRecursion(withoutHeader(schema))]],
+  const published = [
+    ...routes.flatMap(({ response }) => ("mediaType" in response ? [] : [response])),
+    ...operations.flatMap(({ responses, problemMembers }) =>
+      [...Object.values(responses), ...Object.values(problemMembers)].filter(
+        (schema) => schema !== undefined,
+      ),
     ),
-  );
+  ];
   return {
     openapi: "3.1.0",
     info: {
@@ -48,22 +60,15 @@ export function openApiOf({
     },
     servers: servers.map((url) => ({ url })),
     security: [],
-    tags: tagsOf(routes),
-    paths: pathsOf(routes),
+    tags: tagsOf([...routes, ...operations]),
+    paths: pathsOf(routes, operations),
     components: {
-      schemas: { ...schemas, Problem: problemSchema },
+      schemas: { ...componentSchemas(published), Problem: problemSchema },
       headers: rateLimitHeaders,
-      securitySchemes: keySchemes,
+      securitySchemes,
     },
   };
 }
-
-/** The three ways to send a key to the developer API. */
-const keySchemes = {
-  svcDevKey: { type: "apiKey", in: "header", name: "X-Svc-Dev-Key" },
-  bearer: { type: "http", scheme: "bearer" },
-  apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" },
-};
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   Chain: "The chain as a whole, and the network's contracts",
@@ -77,18 +82,70 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Statistics: "The newest blocks in numbers",
   Description: "This description and the GraphQL schema",
   "Developer API": "For machines with a prepaid key",
+  "Wallet session": "For the owner of a wallet who has signed in: keys, orders",
 };
 
-function tagsOf(routes: readonly Route[]) {
-  const used = [...new Set(routes.map(({ tag }) => tag)), "Developer API"];
+function tagsOf(rows: readonly { tag: string }[]) {
+  const used = [...new Set(rows.map(({ tag }) => tag))];
   return used.map((name) => ({ name, description: tagDescriptions[name] ?? name }));
 }
 
-function pathsOf(routes: readonly Route[]) {
-  return Object.fromEntries(routes.map((row) => [row.path, { get: operationOf(row) }]));
+function pathsOf(routes: readonly RouteDescription[], operations: readonly OperationDescription[]) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const row of routes) paths[row.path] = { get: routeOf(row) };
+  for (const row of operations) {
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationOf(row) };
+  }
+  return paths;
 }
 
-function operationOf(row: RouteDescription) {
+function operationOf(row: OperationDescription) {
+  const { operationId, tag, summary, description, security, body, responses, problems, cost } = row;
+  const scope = security.scope === undefined ? "" : ` Needs the scope \`${security.scope}\`.`;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: `${description ?? `${summary}.`}${scope} Costs ${cost} of the limit.`,
+    security: security.schemes.map((name) => ({ [name]: [] })),
+    parameters: [...parametersOf(row.params, "path"), ...parametersOf(row.query, "query")],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemaOf(body, "input") } },
+          },
+        }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, schema]) => [status, answerOf(Number(status), schema)]),
+      ),
+      ...problemsOf(
+        [
+          ...everyProblem,
+          ...(body === undefined ? [] : bodyProblems),
+          ...(security.schemes.length === 0
+            ? []
+            : security.scope === undefined
+              ? sessionProblems
+              : keyProblems),
+          ...problems,
+        ],
+        row.problemMembers,
+      ),
+    },
+  };
+}
+
+function answerOf(status: number, schema: z.ZodType | undefined) {
+  const description = status === 204 ? "Done; there is no body" : status === 201 ? "Made" : "The answer";
+  const content =
+    schema === undefined ? {} : { content: { "application/json": { schema: schemaOf(schema) } } };
+  return { description, headers: rateLimitReferences, ...content };
+}
+
+function routeOf(row: RouteDescription) {
   const { operationId, tag, summary, response, problems } = row;
   const content =
     "mediaType" in response
@@ -135,103 +192,3 @@ function parametersOf(shape: z.ZodObject, place: "path" | "query"): object[] {
     };
   });
 }
-
-function schemaOf(schema: z.core.$ZodType, io: "input" | "output" = "output"): JsonSchema {
-  const { id } = z.globalRegistry.get(schema) ?? {};
-  if (id !== undefined && io === "output") return { $ref: `#/components/schemas/${id}` };
-  const made = z.toJSONSchema(schema, {
-    io,
-    override: ({ jsonSchema }) => plain(jsonSchema),
-    unrepresentable: "any",
-  });
-  return withoutHeader(made);
-}
-
-/** All schemas with an id that the routes' answers name. */
-function registryOf(routes: readonly Route[]) {
-  const registry = z.registry<{ id: string }>();
-  for (const { response } of routes) {
-    if ("mediaType" in response) continue;
-    collect(response, registry, new Set());
-  }
-  return registry;
-}
-
-function collect(
-  schema: z.core.$ZodType,
-  registry: z.core.$ZodRegistry<{ id: string }>,
-  seen: Set<z.core.$ZodType>,
-): void {
-  if (seen.has(schema)) return;
-  seen.add(schema);
-  const { id } = z.globalRegistry.get(schema) ?? {};
-  if (id !== undefined && !registry.has(schema)) registry.add(schema, { id });
-  if (schema instanceof z.ZodObject)
-    for (const part of Object.values(schema.shape)) collect(part, registry, seen);
-  else if (schema instanceof z.ZodArray) collect(schema.element, registry, seen);
-  else if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
-    collect(schema.unwrap(), registry, seen);
-}
-
-/** A text that has to be a number is told as one. zod's own patterns for times are 300 characters long, and its integers are bounded by 2^53 both ways. */
-function plain(schema: JsonSchema): void {
-  if (schema["format"] === "date-time" || schema["format"] === "date") delete schema["pattern"];
-  if (schema["type"] === "integer") delete schema["pattern"];
-  if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
-  if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
-}
-
-/** Where zod puts what refers to itself. Of our records that is any JSON alone, which is no restriction. */
-const sharedByZod = "__shared";
-
-function withoutRecursion(schema: JsonSchema): JsonSchema {
-  return JSON.parse(JSON.stringify(schema), (key, value) =>
-    key === "$ref" && String(value).includes(sharedByZod) ? undefined : value,
-  );
-}
-
-function withoutHeader(schema: object): JsonSchema {
-  const { $schema, $id, id, "~standard": standard, ...rest }: JsonSchema = { ...schema };
-  return rest;
-}
-
-function problemsOf(conditions: readonly ErrorCondition[]) {
-  const byStatus = Map.groupBy([...new Set(conditions)], (condition) => errorTable[condition].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, found]) => {
-      const codes = [...new Set(found.map((condition) => errorTable[condition].code))];
-      const [first] = found;
-      const meaning = first === undefined ? "" : errorTable[first].meaning;
-      const description = `${meaning} (${codes.map((code) => `\`${code}\``).join(", ")})`;
-      return [
-        String(status),
-        {
-          description,
-          content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-        },
-      ];
-    }),
-  );
-}
-
-const problemSchema = {
-  type: "object",
-  description: "RFC 9457",
-  required: ["type", "title", "status", "detail", "code", "requestId"],
-  properties: {
-    type: { type: "string" },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string" },
-    code: { type: "string", enum: [...new Set(Object.values(errorTable).map(({ code }) => code))].sort() },
-    requestId: { type: "string" },
-    errors: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["pointer", "message"],
-        properties: { pointer: { type: "string" }, message: { type: "string" } },
-      },
-    },
-  },
-};

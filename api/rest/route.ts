@@ -4,6 +4,7 @@ import type { FieldError } from "../../lib/http-service/problem.ts";
 import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import type { Page } from "../read/page.ts";
 import type { ReadModel } from "../read/read-model.ts";
+import { fieldErrors } from "./field-errors.ts";
 
 /**
  * How long an answer may be kept.
@@ -40,7 +41,7 @@ export function pageAnswer(page: Page<unknown> | Refusal): RouteAnswer {
   return { record: { data, nextCursor, indexedBlock }, cache: "head" };
 }
 
-type Shape = z.ZodObject;
+export type Shape = z.ZodObject;
 
 /** What is published of a route. */
 export type RouteDescription = {
@@ -94,26 +95,23 @@ export function route<Params extends Shape, Query extends Shape>({
         return answer({ params: parsedParams.data, query: parsedQuery.data, read: raw.read });
       }
       return refusal("invalid_params", "A parameter cannot be used; see errors", {
-        errors: [...fieldErrors("#/path", parsedParams.error), ...fieldErrors("#/query", parsedQuery.error)],
+        errors: urlErrors({ params: parsedParams.error, query: parsedQuery.error }),
       });
     },
   };
 }
 
-function fieldErrors(root: string, error: z.ZodError | undefined): FieldError[] {
-  return (error?.issues ?? []).flatMap((issue) => {
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({
-        pointer: `${root}/${escapePointer(key)}`,
-        message: "There is no such parameter here",
-      }));
-    }
-    const pointer = [root, ...issue.path.map((part) => escapePointer(String(part)))].join("/");
-    return [{ pointer, message: issue.message }];
-  });
-}
-
-/** RFC 6901 section 3. */
-function escapePointer(part: string): string {
-  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+/** What is wrong with a URL's parameters. */
+export function urlErrors({
+  params,
+  query,
+}: {
+  params: z.ZodError | undefined;
+  query: z.ZodError | undefined;
+}): FieldError[] {
+  const unknown = "There is no such parameter here";
+  return [
+    ...fieldErrors({ root: "#/path", error: params, unknown }),
+    ...fieldErrors({ root: "#/query", error: query, unknown }),
+  ];
 }

@@ -1,4 +1,5 @@
 import { openApiOf } from "./openapi.ts";
+import { operations } from "./operations.ts";
 import type { Route } from "./route.ts";
 import { blockRoutes } from "./routes/blocks.ts";
 import { chainRoutes } from "./routes/chain.ts";
@@ -22,7 +23,7 @@ export function createRoutes({
     ...transactionRoutes,
     ...descriptionRoutes({
       openApi() {
-        openApi ??= openApiOf({ routes, version, servers: [publicUrl] });
+        openApi ??= openApiOf({ routes, operations, version, servers: [publicUrl] });
         return openApi;
       },
       graphqlSchema,

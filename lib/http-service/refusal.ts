@@ -14,6 +14,10 @@ export type Refusal = {
   retryAfterMs?: number;
   /** The limits that the request counted in, told whatever it was refused for. */
   limits?: readonly RateLimit[];
+  /** What the problem document says beyond its own members (RFC 9457 section 3.2): an order that is to be paid. */
+  members?: Readonly<Record<string, unknown>>;
+  /** Fields of the answer that belong to this refusal: `Location`, `WWW-Authenticate`. */
+  headers?: Readonly<Record<string, string>>;
 };
 
 export function refusal(

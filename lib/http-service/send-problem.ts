@@ -19,7 +19,7 @@ export const sendProblem: Refuse = async ({ request, reply, refused }) => {
 export function prepareRefusal({
   request,
   reply,
-  refused: { refused: condition, detail, errors, retryAfterMs, limits },
+  refused: { refused: condition, detail, errors, retryAfterMs, limits, members, headers },
 }: {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -27,9 +27,10 @@ export function prepareRefusal({
 }): ProblemDocument {
   const problem = problemDocument({ condition, detail, errors, requestId: request.id });
   reply.code(problem.status);
+  if (headers !== undefined) reply.headers(headers);
   if (retryAfterMs !== undefined) reply.header("Retry-After", seconds(retryAfterMs));
   if (limits !== undefined) reply.headers(rateLimitFields(limits));
-  return problem;
+  return { ...members, ...problem };
 }
 
 export function sendProblemDocument(reply: FastifyReply, problem: ProblemDocument): FastifyReply {

@@ -1,12 +1,18 @@
 import { z } from "zod";
 import { facts, table } from "../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../lib/web/html.ts";
+import type { OperationDescription } from "../../rest/operation.ts";
 import type { RouteDescription } from "../../rest/route.ts";
 import type { PageContext } from "../page.ts";
 import { pageRoute } from "../page-route.ts";
 
+/** Routes are read with GET; operations name their method. */
+export type Documented =
+  | (Pick<RouteDescription, "path" | "tag" | "summary" | "query"> & { method?: undefined })
+  | Pick<OperationDescription, "method" | "path" | "tag" | "summary" | "query">;
+
 /** The reference, from the table of routes that serves them. */
-export function docsPage(routes: readonly RouteDescription[]) {
+export function docsPage(routes: readonly Documented[]) {
   return pageRoute({
     path: "/docs",
     entry: "docs",
@@ -43,14 +49,14 @@ ${tags.map((tag) =>
   });
 }
 
-function tagCard({ texts }: PageContext, tag: string, routes: readonly RouteDescription[]): Html {
+function tagCard({ texts }: PageContext, tag: string, routes: readonly Documented[]): Html {
   const { docs } = texts;
-  return html`<section class="card" id="${tag.toLowerCase()}"><h2>${tag}</h2>
-${table<RouteDescription>({
+  return html`<section class="card" id="${tag.toLowerCase().replaceAll(" ", "-")}"><h2>${tag}</h2>
+${table<Documented>({
   caption: docs.caption(tag),
   rows: routes,
   columns: [
-    { title: docs.path, cell: ({ path }) => html`<code>GET ${path}</code>` },
+    { title: docs.path, cell: ({ method = "GET", path }) => html`<code>${method} ${path}</code>` },
     { title: docs.answers, cell: ({ summary }) => html`<span lang="en">${summary}</span>` },
     {
       title: docs.parameters,

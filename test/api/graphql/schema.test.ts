@@ -54,7 +54,9 @@ const documentSchema = z.object({
 
 t.test("REST and GraphQL have the same fields", async (t) => {
   const routes = createRoutes({ version: "0", publicUrl: "http://localhost", graphqlSchema: () => "" });
-  const { schemas } = documentSchema.parse(openApiOf({ routes, version: "0", servers: [] })).components;
+  const { schemas } = documentSchema.parse(
+    openApiOf({ routes, operations: [], version: "0", servers: [] }),
+  ).components;
   const records = Object.entries(schemas).filter(([, { properties }]) => properties !== undefined);
   t.ok(records.length > 20);
   for (const [name, { properties = {} }] of records) {

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import t from "tap";
 import { z } from "zod";
 import { openApiOf } from "../../../api/rest/openapi.ts";
+import { operations } from "../../../api/rest/operations.ts";
 import { createRoutes } from "../../../api/rest/routes.ts";
 import { findProgram } from "../../../scripts/processes/find-program.ts";
 import { startWorld } from "../support/start-world.ts";
 
 const routes = createRoutes({ version: "0", publicUrl: "http://127.0.0.1:4000", graphqlSchema: () => "" });
-const document = openApiOf({ routes, version: "0", servers: ["http://127.0.0.1:4000"] });
+const document = openApiOf({ routes, operations, version: "0", servers: ["http://127.0.0.1:4000"] });
 const snapshot = new URL("openapi.json", import.meta.url);
 
 t.test("the published description changes on purpose only", async (t) => {
@@ -32,9 +33,10 @@ t.test("each name stands for something, and each example is a good value", async
   for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g))
     t.ok(parsed.components[kind]?.[name], `${kind} ${name}`);
   t.notMatch(text, /__shared|\$schema|~standard/);
-  const ids = routes.map(({ operationId }) => operationId);
+  const rows = [...routes, ...operations];
+  const ids = rows.map(({ operationId }) => operationId);
   t.equal(new Set(ids).size, ids.length);
-  for (const { params, query, operationId } of routes) {
+  for (const { params, query, operationId } of rows) {
     for (const [name, schema] of Object.entries({ ...params.shape, ...query.shape })) {
       const { examples = [], description } = z.globalRegistry.get(schema) ?? {};
       t.ok(description ?? name === "name", `${operationId} ${name} is described`);

@@ -1,0 +1,7 @@
+import type { Operation } from "./operation.ts";
+
+/** What the operations are carried out with: each room of the merchant side adds what its own need. */
+export type Services = object;
+
+/** Every operation of REST v1: what changes something, or is for somebody known. */
+export const operations: Operation<Services>[] = [];
