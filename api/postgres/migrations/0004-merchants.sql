@@ -29,6 +29,8 @@ create table svc.chain_cursor (
   next_block bigint not null check (next_block > 0),      -- the first block that is not booked
   last_hash svc.hash32 not null,                          -- of the block before it: another one there is another chain
   last_block_at timestamptz not null,                     -- that block's own time
+  boxes_block bigint not null check (boxes_block < next_block),   -- whose deposit boxes were looked at last
+  boxes_at timestamptz not null,                          -- that block's own time
   moved_at timestamptz not null default now()
 );
 
@@ -118,11 +120,13 @@ create table svc.invoices (
   -- Written by the ledger alone.
   received svc.wei not null default 0,
   received_in_time svc.wei not null default 0,
+  booked svc.wei not null default 0,                      -- of what was received: what the FeeCollector has passed on
   state text not null default 'open'
     check (state in ('open', 'underpaid', 'paid', 'overpaid', 'expired', 'paid_late', 'canceled')),
   paid_at timestamptz,                                    -- the time of the block that made it complete
   unique (wallet, reference),
   check (received_in_time <= received),
+  check (booked <= received),
   check (watch_until >= expires_at),
   check ((paid_at is not null) = (state in ('paid', 'overpaid', 'paid_late')))
 );

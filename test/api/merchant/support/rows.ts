@@ -19,6 +19,7 @@ export async function beginEpoch(db: Pick<Queryable, "query">): Promise<void> {
   });
   await insertRow(db, "chain_cursor", {
     ...{ epoch: 1, next_block: 2, last_hash: randomBytes(32), last_block_at: new Date(0) },
+    ...{ boxes_block: 1, boxes_at: new Date(0) },
   });
 }
 
