@@ -51,7 +51,6 @@ const files = readStaticFiles(new URL(".", import.meta.url), [
   "page.css",
   "page.js",
   "wallets.js",
-  "ask-for-page.js",
   "icon.svg",
 ]);
 const typedCharsMax = 100;

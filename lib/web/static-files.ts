@@ -15,7 +15,14 @@ export const staticCacheControl = "no-cache";
 
 const shared = new URL("assets/", import.meta.url);
 const sharedSheets = ["tokens.css", "page.css", "controls.css", "content.css"];
-const sharedScripts = ["elements.js", "copy.js", "times.js", "providers.js"];
+const sharedScripts = [
+  "elements.js",
+  "copy.js",
+  "times.js",
+  "providers.js",
+  "wallet-button.js",
+  "ask-for-page.js",
+];
 
 /**
  * Reads a page's files out of its folder, and the scripts that all pages share. A style sheet has the tokens and the

@@ -1,6 +1,7 @@
 // @ts-check
 import { byId, create, say, setText } from "./elements.js";
 import { addNetwork, findWallets, reasonOf } from "./providers.js";
+import { walletButton } from "./wallet-button.js";
 
 /** @typedef {import("./providers.js").Wallet} Wallet */
 
@@ -12,35 +13,17 @@ export function offerWallets(configuration) {
   findWallets({
     onFound({ info, provider }) {
       setText(byId("wallets-text"), say("walletsFound"));
+      const text = say("addTo", { name: info.name === "" ? say("anyWallet") : info.name });
       const item = create("li");
-      item.append(walletButton({ info, onClick: (button) => add({ button, provider, configuration }) }));
+      item.append(walletButton({ info, text, onClick: () => add({ provider, configuration }) }));
       byId("wallets").append(item);
     },
     onNone: () => setText(byId("wallets-text"), say("walletsNone")),
   });
 }
 
-/** @param {{ info: Wallet["info"], onClick: (button: HTMLButtonElement) => void }} what */
-function walletButton({ info: { name, icon }, onClick }) {
-  const button = create("button", { className: "wallet" });
-  button.type = "button";
-  if (icon.startsWith("data:image/")) {
-    const image = create("img");
-    image.src = icon;
-    image.alt = "";
-    button.append(image);
-  }
-  button.append(create("span", { text: say("addTo", { name: name === "" ? say("anyWallet") : name }) }));
-  button.addEventListener("click", () => {
-    // Not `disabled`, which would take the focus away from whoever uses a keyboard.
-    if (button.getAttribute("aria-disabled") !== "true") onClick(button);
-  });
-  return button;
-}
-
-/** @param {{ button: HTMLButtonElement, provider: Wallet["provider"], configuration: object }} what */
-async function add({ button, provider, configuration }) {
-  setBusy(button, true);
+/** @param {{ provider: Wallet["provider"], configuration: object }} what */
+async function add({ provider, configuration }) {
   tell(say("answerWallet"));
   try {
     await addNetwork(provider, configuration);
@@ -48,18 +31,7 @@ async function add({ button, provider, configuration }) {
     byId("next").hidden = false;
   } catch (error) {
     tell(reasonOf(error), "bad");
-  } finally {
-    setBusy(button, false);
   }
-}
-
-/**
- * @param {HTMLElement} button
- * @param {boolean} isBusy
- */
-function setBusy(button, isBusy) {
-  button.setAttribute("aria-disabled", String(isBusy));
-  button.setAttribute("aria-busy", String(isBusy));
 }
 
 /**

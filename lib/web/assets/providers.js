@@ -7,8 +7,9 @@ import { say } from "./elements.js";
  */
 
 /**
- * What a wallet announces of itself (EIP-6963); one that only sets window.ethereum has no name.
- * @typedef {{ info: { uuid: string, name: string, icon: string }, provider: Provider }} Wallet
+ * What a wallet announces of itself (EIP-6963); one that only sets window.ethereum has no name. `uuid` is another one each
+ * time, `rdns` stays.
+ * @typedef {{ info: { uuid: string, name: string, icon: string, rdns: string }, provider: Provider }} Wallet
  */
 
 /** Wallets answer at once; some are put into the page only after it has loaded. */
@@ -37,7 +38,7 @@ export function findWallets({ onFound, onNone = () => {} }) {
     if (known.size > 0) return;
     const provider = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window)).ethereum;
     if (provider === undefined) onNone();
-    else offer({ info: { uuid: "", name: "", icon: "" }, provider });
+    else offer({ info: { uuid: "", name: "", icon: "", rdns: "" }, provider });
   }, announcedWithinMs);
 }
 
@@ -50,11 +51,47 @@ export async function addNetwork(provider, configuration) {
   await provider.request({ method: "wallet_addEthereumChain", params: [configuration] });
 }
 
+/** What a wallet answers that does not know a chain (EIP-3326). */
+const unknownChain = 4902;
+
+/**
+ * Has a wallet use the network; one that does not know it is asked to add it first.
+ * @param {Provider} provider
+ * @param {{ chainId: string }} configuration
+ */
+export async function useNetwork(provider, configuration) {
+  const { chainId } = configuration;
+  const isThere = async () => Number(await provider.request({ method: "eth_chainId" })) === Number(chainId);
+  if (await isThere()) return;
+  const change = () => provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
+  try {
+    await change();
+  } catch (error) {
+    if (!isUnknownChain(error)) throw error;
+    await addNetwork(provider, configuration);
+    // Most wallets change to what was added by themselves, some do not.
+    if (!(await isThere())) await change();
+  }
+  if (!(await isThere())) throw new WrongNetwork();
+}
+
+/** The wallet says that it did, and is elsewhere. */
+class WrongNetwork extends Error {}
+
+/** Wallets of phones put the wallet's own answer inside another. @param {unknown} error */
+function isUnknownChain(error) {
+  const { code, data } = /** @type {{ code?: number, data?: { originalError?: { code?: number } } }} */ (
+    error ?? {}
+  );
+  return code === unknownChain || data?.originalError?.code === unknownChain;
+}
+
 /**
  * Why a wallet did not do what it was asked. The numbers are those of EIP-1193 and EIP-1474.
  * @param {unknown} error
  */
 export function reasonOf(error) {
+  if (error instanceof WrongNetwork) return say("wrongNetwork");
   const { code, message } = /** @type {{ code?: number, message?: string }} */ (error ?? {});
   if (code === 4001) return say("walletDeclined");
   if (code === -32002) return say("walletWaits");
