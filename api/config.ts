@@ -111,6 +111,15 @@ const configSchema = z
         windowSeconds: bounded(86_400).default(60),
       })
       .prefault({}),
+    session: z
+      .strictObject({
+        lifetimeSeconds: bounded(604_800).default(43_200),
+        perWalletMax: bounded(1000).default(20),
+        nonceSeconds: bounded(3600).default(300),
+        noncesPerMinute: bounded(1_000_000).default(20),
+        signInsPerMinute: bounded(1_000_000).default(20),
+      })
+      .prefault({}),
     bodyBytesMax: bounded(1_048_576).default(65_536),
     requestTimeoutMs: bounded(300_000).default(15_000),
     cacheBytesMax: bounded(4_294_967_296).default(67_108_864),

@@ -40,7 +40,7 @@ export function createApp({
   logger: Logger;
   now: () => number;
 }): FastifyInstance {
-  const { read, feed, limiter } = parts;
+  const { read, feed, limiter, sessions } = parts;
   const { cache, memo, canBeImmutable } = parts.finished;
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const charge = createCharge({ limiter, clientAddress });
@@ -83,11 +83,11 @@ export function createApp({
   serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
   serveOperations(app, {
     operations,
-    services: {},
+    services: { sessions },
     bodies,
     doors: {
       charge,
-      requireSession: async () => refusal("session_required", "Nobody can sign in yet"),
+      requireSession: sessions.requireSession,
       requireKey: async () => refusal("api_key_invalid", "No key is sold yet"),
     },
   });

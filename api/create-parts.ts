@@ -13,6 +13,7 @@ import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
+import { createSessions } from "./merchant/session/create-sessions.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 import { createValidatorHeads } from "./read/validator-heads.ts";
@@ -80,6 +81,7 @@ export function createParts({
     points: pointsOf(config),
     windowSeconds: config.limits.windowSeconds,
   });
+  const { sessions, sweep } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
   const isAway = {
     chain: () => !heads.isAnswering(),
     redis: () => redis.status !== "ready",
@@ -101,6 +103,8 @@ export function createParts({
     finished,
     read,
     limiter,
+    sessions,
+    sessionSweep: sweep,
 
     /** Why the API works only in part. */
     problems: () => [
@@ -114,6 +118,7 @@ export function createParts({
       feed.stop();
       newest.stop();
       heads.stop();
+      await sweep.stop();
       await follower.stop();
       await connections.close();
     },

@@ -64,6 +64,7 @@ export async function start(
     await waitForPostgres({ url: config.postgres.url, name: "api", logger });
     await migrate({ url: config.postgres.url, folder: migrationsFolder, logger });
     follower.start();
+    parts.sessionSweep.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";

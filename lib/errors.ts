@@ -31,6 +31,7 @@ export const errorTable = {
   api_key_expired: row(401, "api_key_expired", -32090, "The API key's validity period has elapsed"),
   api_key_revoked: row(401, "api_key_revoked", -32090, "The API key was revoked"),
   session_required: row(401, "session_required", -32090, "A wallet session is required"),
+  sign_in_refused: row(401, "session_required", -32090, "The wallet's sign-in was refused"),
   payment_required: row(402, "payment_required", -32091, "A payment is required first"),
   insufficient_scope: row(403, "insufficient_scope", -32091, "The API key lacks the scope for this"),
   insufficient_permission: row(

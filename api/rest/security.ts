@@ -6,8 +6,8 @@ import type { Charge } from "./charge.ts";
 export const keyScopes = ["dashboard:read", "invoices:read", "invoices:write"] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** Whose wallet a session is of, EIP-55. */
-export type SessionCaller = { wallet: string };
+/** Whose wallet a session is of (EIP-55), and which of its sessions it is. */
+export type SessionCaller = { wallet: string; id: string; createdAt: Date; expiresAt: Date };
 /** Which sold key asks, and whose it is. */
 export type KeyCaller = { keyId: string; wallet: string; scopes: readonly KeyScope[] };
 

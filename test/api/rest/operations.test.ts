@@ -12,6 +12,7 @@ import { refusal } from "../../../lib/http-service/refusal.ts";
 import { problem, wordsOfLibraries } from "../support/problem.ts";
 
 const wallet = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+const session = { wallet, id: "s", createdAt: new Date(0), expiresAt: new Date(1) };
 const made: string[] = [];
 
 const rows: Operation<{ make(name: string): string }>[] = [
@@ -81,7 +82,7 @@ serveOperations(app, {
       return { refund() {} };
     },
     requireSession: async ({ headers }) =>
-      headers.authorization === undefined ? refusal("session_required", "Sign in first") : { wallet },
+      headers.authorization === undefined ? refusal("session_required", "Sign in first") : session,
     requireKey: async ({ cost, scope }) => ({ keyId: `${scope} ${cost}`, wallet, scopes: [scope] }),
   },
 });

@@ -1,0 +1,55 @@
+import type { Redis } from "ioredis";
+import type { Logger } from "pino";
+import type { RpcClient } from "../../../lib/chain/rpc-client.ts";
+import { createClientAddress } from "../../../lib/http-service/client-address.ts";
+import { network } from "../../../lib/network.ts";
+import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import type { ApiConfig } from "../../config.ts";
+import { createRequestLimiter } from "../../limits/request-limiter.ts";
+import { createClientLimit } from "./client-limits.ts";
+import { signInSite } from "./judge-message.ts";
+import { createNonces } from "./nonces.ts";
+import { createSessionCookie } from "./session-cookie.ts";
+import { createSessionStore } from "./session-store.ts";
+import { createSessionSweep } from "./session-sweep.ts";
+import { createWalletSessions } from "./wallet-sessions.ts";
+
+const minuteSeconds = 60;
+
+/** Wallet sessions as the configuration has them, and what removes those that have run out. */
+export function createSessions({
+  config: { session, publicUrl, profile, trustedProxies },
+  redis,
+  db,
+  rpc,
+  now,
+  logger,
+}: {
+  config: Pick<ApiConfig, "session" | "publicUrl" | "profile" | "trustedProxies">;
+  redis: Redis;
+  db: PostgresPool;
+  rpc: Pick<RpcClient, "ask">;
+  now: () => number;
+  logger: Logger;
+}) {
+  const { nonceSeconds } = session;
+  const clientAddress = createClientAddress({ trustedProxies });
+  const limit = (name: string, what: string, points: number) =>
+    createClientLimit({
+      ...{ name, what, clientAddress },
+      limiter: createRequestLimiter({ redis, points, windowSeconds: minuteSeconds }),
+    });
+  const store = createSessionStore({ ...session, db, now });
+  const isSecure = profile === "production" || publicUrl.startsWith("https:");
+  const sessions = createWalletSessions({
+    site: signInSite({ publicUrl, chainId: network.chainId }),
+    cookie: createSessionCookie({ ...session, isSecure }),
+    nonces: createNonces({ redis, nonceSeconds, now }),
+    ...{ nonceSeconds, store, rpc, now, logger },
+    limits: {
+      nonces: limit("session-nonce", "nonces", session.noncesPerMinute),
+      signIns: limit("sign-in", "tries to sign in", session.signInsPerMinute),
+    },
+  });
+  return { sessions, sweep: createSessionSweep({ store, logger }) };
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
+import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import { onlyRow, type Row, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
+import { transaction } from "../../../lib/postgres/transaction.ts";
+import { createSessionToken, hashSessionToken } from "./session-token.ts";
+
+export type WalletSession = {
+  /** By which a list names it. It opens nothing. */
+  id: string;
+  /** EIP-55. */
+  wallet: string;
+  createdAt: Date;
+  expiresAt: Date;
+  /** What the browser or program called itself; may be empty. */
+  userAgent: string;
+};
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+const columns = "id, wallet, created_at, expires_at, user_agent";
+/** Rows that one statement removes: it holds nobody up. */
+const removedAtOnceMax = 1000;
+
+/**
+ * Sessions in PostgreSQL, the one place where they are: a session that was ended anywhere has ended for every process with
+ * its next request. A look-up is one row by its primary key.
+ */
+export function createSessionStore({
+  db,
+  lifetimeSeconds,
+  perWalletMax,
+  now,
+}: {
+  db: PostgresPool;
+  lifetimeSeconds: number;
+  perWalletMax: number;
+  now: () => number;
+}) {
+  return {
+    /** Opens a session, and ends a wallet's oldest where it would have more than `perWalletMax`. */
+    async open({
+      wallet,
+      userAgent,
+    }: {
+      wallet: string;
+      userAgent: string;
+    }): Promise<{ token: string; session: WalletSession }> {
+      const token = createSessionToken();
+      const createdAt = new Date(now());
+      const expiresAt = new Date(createdAt.getTime() + lifetimeSeconds * 1000);
+      const id = randomUUID();
+      const session = await transaction(db, async (client) => {
+        const owner = bytesOf(wallet);
+        await client.query("insert into svc.wallets (address) values ($1) on conflict do nothing", [owner]);
+        // Who signs in twice at once is counted one after the other.
+        await client.query("select from svc.wallets where address = $1 for no key update", [owner]);
+        const { rows } = await client.query(
+          `insert into svc.sessions (token_hash, id, wallet, created_at, expires_at, user_agent)
+          values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
+          [hashSessionToken(token), id, owner, createdAt, expiresAt, userAgent],
+        );
+        await client.query(
+          `delete from svc.sessions where wallet = $1 and (expires_at <= $2 or id not in (
+            select id from svc.sessions where wallet = $1 and expires_at > $2
+            order by id = $3 desc, created_at desc, id desc limit $4))`,
+          [owner, createdAt, id, perWalletMax],
+        );
+        return toSession(onlyRow(rows));
+      });
+      return { token, session };
+    },
+
+    async find(token: string): Promise<WalletSession | undefined> {
+      const { rows } = await db.query({
+        name: "find-session",
+        text: `select ${columns} from svc.sessions where token_hash = $1 and expires_at > $2`,
+        values: [hashSessionToken(token), new Date(now())],
+      });
+      const [row] = rows;
+      return row === undefined ? undefined : toSession(row);
+    },
+
+    /** A wallet's sessions, newest first: at most `perWalletMax`. */
+    async list(wallet: string): Promise<WalletSession[]> {
+      const { rows } = await db.query(
+        `select ${columns} from svc.sessions where wallet = $1 and expires_at > $2
+        order by created_at desc, id desc limit $3`,
+        [bytesOf(wallet), new Date(now()), perWalletMax],
+      );
+      return rows.map(toSession);
+    },
+
+    /** Whether the wallet had that session. */
+    async end({ wallet, id }: { wallet: string; id: string }): Promise<boolean> {
+      const { rowCount } = await db.query(
+        "delete from svc.sessions where wallet = $1 and id = $2 and expires_at > $3",
+        [bytesOf(wallet), id, new Date(now())],
+      );
+      return rowCount === 1;
+    },
+
+    /** Ends all of a wallet's sessions but one. */
+    async endOthers({ wallet, id }: { wallet: string; id: string }): Promise<number> {
+      const { rowCount } = await db.query(
+        "delete from svc.sessions where wallet = $1 and id <> $2 and expires_at > $3",
+        [bytesOf(wallet), id, new Date(now())],
+      );
+      return rowCount ?? 0;
+    },
+
+    /** Removes rows of sessions that have run out, at most a thousand; how many it removed. */
+    async removeExpired(): Promise<number> {
+      const { rowCount } = await db.query(
+        `delete from svc.sessions where token_hash in (
+          select token_hash from svc.sessions where expires_at <= $1
+          order by expires_at limit $2 for update skip locked)`,
+        [new Date(now()), removedAtOnceMax],
+      );
+      return rowCount ?? 0;
+    },
+  };
+}
+
+function bytesOf(address: string): Buffer {
+  return Buffer.from(address.slice(2), "hex");
+}
+
+function toSession(row: Row): WalletSession {
+  return {
+    id: readText(row, "id"),
+    wallet: checksumAddress(readHex(row, "wallet")),
+    createdAt: readTime(row, "created_at"),
+    expiresAt: readTime(row, "expires_at"),
+    userAgent: readText(row, "user_agent"),
+  };
+}
