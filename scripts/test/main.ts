@@ -22,7 +22,8 @@ else {
 
 async function main(options: TestOptions): Promise<number> {
   const { mode, list, jobs } = options;
-  const { tests, leftOut } = choose(options);
+  const costs = readCosts();
+  const { tests, leftOut } = choose(options, costs);
   if (list) {
     for (const test of tests) console.log(test);
     console.log(leftOut);
@@ -30,7 +31,6 @@ async function main(options: TestOptions): Promise<number> {
   }
   // The rest of npm test has checked before.
   const checked = mode === "all" || mode === "files" ? Promise.resolve(true) : check();
-  const costs = readCosts();
   const outcomes =
     tests.length === 0
       ? []
@@ -49,14 +49,15 @@ async function main(options: TestOptions): Promise<number> {
   return failed.length === 0 && (await checked) ? 0 : 1;
 }
 
-function choose({ mode, base, paths }: TestOptions): Choice {
+function choose({ mode, base, paths }: TestOptions, costs: Readonly<Record<string, FileCost>>): Choice {
   const changed = mode === "affected" ? changedFiles(base) : [];
   const { graph, tests } = readRepository(changed);
   const left = (chosen: readonly string[], why: string) =>
     `left out: ${tests.length - chosen.length} of ${tests.length} test files${why} (npm test runs all)`;
   if (mode === "quick") {
-    const chosen = tests.filter((test) => isQuick(graph, test));
-    return { tests: chosen, leftOut: left(chosen, ", which can start programs") };
+    const chosen = tests.filter((test) => isQuick(graph, test) && costs[test] === undefined);
+    const why = `, which can start programs or take ${recordedSecondsMin} s and more`;
+    return { tests: chosen, leftOut: left(chosen, why) };
   }
   if (mode === "affected") {
     const affected = affectedTests({ graph, tests, changed });

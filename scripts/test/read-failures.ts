@@ -1,4 +1,7 @@
-/** The lines of a TAP stream that tell of failures: each `not ok`, with the diagnostics below it. */
+/**
+ * The lines of a TAP stream that tell of failures: each `not ok`, with the diagnostics below it. The seeds of what ran at random
+ * come first.
+ */
 export function readFailures(tap: string): string[] {
   const lines: string[] = [];
   let indent: string | undefined;
@@ -10,5 +13,9 @@ export function readFailures(tap: string): string[] {
     } else if (indent !== undefined && line.startsWith(`${indent}  `)) lines.push(line);
     else indent = undefined;
   }
-  return lines;
+  if (lines.length === 0) return lines;
+  return [...tap.split("\n").filter((line) => seedComment.test(line)), ...lines];
 }
+
+/** As tests write it: `# SCAN_SEED=7`, `# seed 7`. */
+const seedComment = /^\s*# .*\bseed[ =]\d|_SEED=\d/;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import t from "tap";
 import { startRedisServer } from "./support/redis-server.ts";
 import { startLimiter } from "./support/start-limiter.ts";
+import "../../helpers/property-seed.ts";
 
 const server = await startRedisServer();
 t.teardown(() => server.kill());

@@ -5,6 +5,7 @@ import {
   limitAddress,
   normalizeAddress,
 } from "../../../lib/http-service/client-address.ts";
+import "../../helpers/property-seed.ts";
 
 t.test("without trusted proxies X-Forwarded-For counts for nothing", async (t) => {
   const { of } = createClientAddress({ trustedProxies: [] });

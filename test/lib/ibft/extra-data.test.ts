@@ -4,6 +4,7 @@ import fc from "fast-check";
 import t from "tap";
 import { decodeExtraData, type ExtraData, encodeExtraData } from "../../../lib/ibft/extra-data.ts";
 import { missedTurns, quorumOf } from "../../../lib/ibft/quorum.ts";
+import "../../helpers/property-seed.ts";
 
 const vanity = `0x${"00".repeat(32)}`;
 const validators = [1, 2, 3, 4, 5].map((digit) => `0x${String(digit).repeat(40)}`);

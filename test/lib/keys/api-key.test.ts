@@ -8,6 +8,7 @@ import {
   hashApiKey,
   type Profile,
 } from "../../../lib/keys/api-key.ts";
+import "../../helpers/property-seed.ts";
 
 const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });

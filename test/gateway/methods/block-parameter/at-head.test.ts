@@ -5,6 +5,7 @@ import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
 import { atHead } from "../../../../gateway/pipeline/stages/at-head.ts";
 import type { AnnouncedHead } from "../../../../gateway/upstream/announced-head.ts";
 import { ownWholeAnswer } from "../../../../gateway/upstream/upstream-result.ts";
+import "../../../helpers/property-seed.ts";
 
 const { rules } = readMethodTable(new URL("../../../../config/methods.yaml", import.meta.url).pathname);
 const head: AnnouncedHead = {

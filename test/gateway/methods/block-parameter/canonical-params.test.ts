@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { canonicalParams } from "../../../../gateway/methods/block-parameter/canonical-params.ts";
+import "../../../helpers/property-seed.ts";
 
 const latin1 = (text: string) => Buffer.from(text).toString("latin1");
 const meaning = (text: string): unknown => JSON.parse(Buffer.from(text, "latin1").toString());
@@ -62,6 +63,8 @@ t.test("no text has another meaning than what it was made of, hex in lower case 
   fc.assert(
     fc.property(written, ([params, space]) => {
       const text = latin1(JSON.stringify(params, null, space));
+      // What is longer stays as it is.
+      fc.pre(text.length <= 1024);
       const canonical = canonicalParams(text);
       if (canonical !== text) changed += 1;
       t.strictSame(meaning(canonical), lowerHex(meaning(text)));

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { createResponseReader } from "../../../../gateway/upstream/http/response-reader.ts";
+import "../../../helpers/property-seed.ts";
 
 type Read = {
   outcome: "well" | "malformed";

@@ -4,6 +4,7 @@ import { joinChunks } from "../../../../gateway/json-rpc/scan-source.ts";
 import { cutArray, cutLone } from "../../../../gateway/upstream/pool/cut-answers.ts";
 import { cutArrayCarefully, cutLoneCarefully } from "../../../../gateway/upstream/pool/cut-carefully.ts";
 import type { WholeAnswer } from "../../../../gateway/upstream/upstream-result.ts";
+import "../../../helpers/property-seed.ts";
 
 const latin1 = (text: string) => Buffer.from(text).toString("latin1");
 const joined = (answer: WholeAnswer | undefined, idText: string) =>

@@ -7,6 +7,7 @@ import {
   type UpstreamCall,
 } from "../../../../gateway/upstream/pool/upstream-call.ts";
 import { callTo } from "./start-pool.ts";
+import "../../../helpers/property-seed.ts";
 
 const planOf = createPlans();
 const plan = planOf(callTo("web3_sha3").rule);
