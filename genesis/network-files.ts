@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { developmentAccounts } from "../lib/chain/development-accounts.ts";
 import { walletConfiguration } from "../lib/network.ts";
 import { composeEnvironment } from "./compose-environment.ts";
 import type { NetworkConfig } from "./config.ts";
 import { genesisBlock } from "./genesis-block.ts";
 import { createGenesis, type GenesisAccount } from "./genesis-file.ts";
-import { developmentAccounts } from "./known-accounts.ts";
 import { enode, type Manifest, manifestName, type NodePlace } from "./manifest.ts";
 import { nodeConfig } from "./node-config.ts";
 import type { NodeKey } from "./node-key.ts";

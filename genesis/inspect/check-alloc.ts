@@ -1,5 +1,6 @@
 import { getAddress, isAddress } from "ethers/address";
-import { deterministicDeployer, developmentAccounts } from "../known-accounts.ts";
+import { developmentAccounts } from "../../lib/chain/development-accounts.ts";
+import { deterministicDeployer } from "../known-accounts.ts";
 import { readQuantity } from "./check-block.ts";
 import { type Finding, problem, remark } from "./finding.ts";
 import { type GenesisView, isObject } from "./read-genesis.ts";

@@ -7,8 +7,9 @@ import t from "tap";
 import { z } from "zod";
 import { genesisBlock } from "../../genesis/genesis-block.ts";
 import { createGenesis, type GenesisSettings } from "../../genesis/genesis-file.ts";
-import { deterministicDeployer, developmentAccounts } from "../../genesis/known-accounts.ts";
+import { deterministicDeployer } from "../../genesis/known-accounts.ts";
 import { emptyRoot, stateRoot } from "../../genesis/state-root.ts";
+import { developmentAccounts } from "../../lib/chain/development-accounts.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 

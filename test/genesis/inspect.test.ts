@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createGenesis, type GenesisSettings } from "../../genesis/genesis-file.ts";
 import { inspectGenesis } from "../../genesis/inspect/inspect-genesis.ts";
-import { deterministicDeployer, developmentAccounts } from "../../genesis/known-accounts.ts";
+import { deterministicDeployer } from "../../genesis/known-accounts.ts";
 import { runGenesis } from "../../genesis/run-genesis.ts";
+import { developmentAccounts } from "../../lib/chain/development-accounts.ts";
 import { encodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 
