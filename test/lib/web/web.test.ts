@@ -43,7 +43,7 @@ t.test("a style sheet has the tokens and the shared rules before its own", async
   const scripts = readStaticFiles(folder, []).map(({ path }) => path);
   t.same(
     scripts,
-    ["/elements.js", "/copy.js", "/times.js", "/providers.js"],
+    ["/elements.js", "/copy.js", "/times.js", "/providers.js", "/wallet-button.js", "/ask-for-page.js"],
     "and every page has the scripts that all share",
   );
   t.throws(() => readStaticFiles(folder, ["page.ts"]), /files of this kind are not served/);
