@@ -21,7 +21,7 @@ export type SiweMessage = {
  */
 export function readSiweMessage(text: string): SiweMessage | undefined {
   const parsed = parse(text);
-  if (parsed === undefined || !writings(parsed).includes(text)) return undefined;
+  if (parsed === undefined || write(parsed) !== text) return undefined;
   const { scheme, domain, address, uri, version, chainId, nonce } = parsed;
   const issuedAtMs = Date.parse(parsed.issuedAt);
   const expirationMs = readTime(parsed.expirationTime);
@@ -44,11 +44,16 @@ function readTime(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** The texts that say this. Without a statement there are one and two empty lines in its place, by who wrote it. */
-function writings(parsed: ParsedMessage): string[] {
-  const { scheme, domain, address, statement, uri, version, chainId, nonce, issuedAt } = parsed;
-  const begin = `${scheme === undefined ? "" : `${scheme}://`}${domain} wants you to sign in with your Ethereum account:\n${address}\n\n`;
-  const fields = [
+/** The one text that says this. */
+function write(parsed: ParsedMessage): string {
+  const { scheme, domain, address, statement = "", uri, version, chainId, nonce, issuedAt } = parsed;
+  return [
+    `${scheme === undefined ? "" : `${scheme}://`}${domain} wants you to sign in with your Ethereum account:`,
+    address,
+    "",
+    // Without a statement both empty lines are there all the same.
+    ...(statement === "" ? [] : [statement]),
+    "",
     `URI: ${uri}`,
     `Version: ${version}`,
     `Chain ID: ${chainId}`,
@@ -61,8 +66,6 @@ function writings(parsed: ParsedMessage): string[] {
       ? []
       : ["Resources:", ...parsed.resources.map((resource) => `- ${resource}`)]),
   ].join("\n");
-  if (statement === undefined || statement === "") return [`${begin}${fields}`, `${begin}\n${fields}`];
-  return [`${begin}${statement}\n\n${fields}`];
 }
 
 function line(name: string, value: string | undefined): string[] {

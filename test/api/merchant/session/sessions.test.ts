@@ -1,7 +1,12 @@
+import { pino } from "pino";
 import t from "tap";
 import { z } from "zod";
+import { createSessionStore } from "../../../../api/merchant/session/session-store.ts";
+import { createSessionSweep } from "../../../../api/merchant/session/session-sweep.ts";
 import { createApiKey } from "../../../../lib/keys/api-key.ts";
 import { connectPostgres } from "../../../../lib/postgres/postgres-connection.ts";
+import { createPostgresPool } from "../../../../lib/postgres/postgres-pool.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { problem, wordsOfLibraries } from "../../support/problem.ts";
 import { startApi } from "../../support/start-api.ts";
 import { startServices } from "../../support/start-world.ts";
@@ -172,6 +177,31 @@ t.test("a session ends after 12 hours, and its row is removed", async (t) => {
     Buffer.from(aliceWallet.address.slice(2), "hex"),
   ]);
   t.equal(rows.length, 1, "signing in removes the wallet's that have run out");
+});
+
+t.test("rows of sessions that have run out are removed in parts, others are not", async (t) => {
+  const pool = createPostgresPool({
+    url: services.postgresUrl,
+    name: "test",
+    logger: pino({ level: "silent" }),
+  });
+  t.teardown(() => pool.end());
+  const store = createSessionStore({ db: pool, lifetimeSeconds: 60, perWalletMax: 20, now });
+  await signIn(api, bobWallet);
+  await db.query(
+    `insert into svc.sessions (token_hash, id, wallet, created_at, expires_at)
+    select sha256(n::text::bytea), gen_random_uuid(), $1, $2::timestamptz - interval '1 day', $2
+    from generate_series(1, 1500) n`,
+    [Buffer.from(bobWallet.address.slice(2), "hex"), new Date(clock.ms)],
+  );
+  const rows = async () => (await db.query("select from svc.sessions")).rows.length;
+  const before = await rows();
+  t.equal(await store.removeExpired(), 1000);
+  const sweep = createSessionSweep({ store, logger: pino({ level: "silent" }), everyMs: 1 });
+  sweep.start();
+  await waitFor("the rest is removed", async () => (await rows()) <= before - 1500);
+  await sweep.stop();
+  t.equal(await rows(), before - 1500);
 });
 
 t.test("a list of sessions shows what a browser calls itself, cleaned and cut", async (t) => {
