@@ -205,6 +205,7 @@ t.test("rows of sessions that have run out are removed in parts, others are not"
 });
 
 t.test("a list of sessions shows what a browser calls itself, cleaned and cut", async (t) => {
+  clock.ms += 1;
   const userAgent = `Mozilla/5.0 <script>\u00ff\u0085 ${"x".repeat(300)}`;
   const { bearer } = await signIn(api, bobWallet, { "User-Agent": userAgent });
   const [mine] = await sessionsOf(bearer);
