@@ -14,9 +14,13 @@ import {
   redisUrl,
   url,
 } from "../lib/config/schemas.ts";
+import { type FeeSettings, readFeeSettings } from "../lib/fee-collector/fee-settings.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
 
-export type ApiConfig = z.output<typeof configSchema>;
+export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile"> & {
+  /** Undefined where no fees are taken. */
+  fees: FeeSettings | undefined;
+};
 
 /**
  * Reads `config/api.yaml` or another file of its shape; paths in it count from its folder. `profile` overrides what the
@@ -33,9 +37,14 @@ export function readApiConfig({
   profile?: string | undefined;
 }): ApiConfig {
   const overrides = named === undefined ? {} : { profile: named };
-  const config = readConfig({ file, schema: configSchema, env, overrides });
+  const { feesFile, ...config } = readConfig({ file, schema: configSchema, env, overrides });
+  const feesProfile = config.profile;
   return {
     ...config,
+    fees:
+      feesFile === ""
+        ? undefined
+        : readFeeSettings({ file: resolve(dirname(file), feesFile), env, profile: feesProfile }),
     contractsFolder: config.contractsFolder === "" ? "" : resolve(dirname(file), config.contractsFolder),
     postgres: { ...config.postgres, url: withPassword(config.postgres, file) },
   };
@@ -102,6 +111,7 @@ const configSchema = z
     faucetUrl: z.union([z.literal(""), httpUrl]).default(""),
     walletProxyUrl: z.union([z.literal(""), httpUrl]).default(""),
     contractsFolder: z.string().default("contracts"),
+    feesFile: z.string().default(""),
     names: names.prefault({}),
     blockTimeSeconds: bounded(3600).default(2),
     stalledAfterMs: bounded(dayMs).default(20_000),

@@ -37,7 +37,7 @@ export function apiService({
   /** The database of POSTGRES_URL may still hold the index of an earlier chain. */
   isNewChain: boolean;
   nodeProgram: string;
-}): Service & { explorerUrl: string } {
+}): Service & { explorerUrl: string; fees: ApiConfig["fees"] } {
   const config = readUsableConfig({ configFile, env });
   let apiKey = "";
   const service = processService({
@@ -68,6 +68,7 @@ export function apiService({
   return {
     name: "api",
     explorerUrl: reachableUrl(config),
+    fees: config.fees,
     ports: service.ports,
     async start(context) {
       const { addresses, data } = context;

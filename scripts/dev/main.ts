@@ -8,6 +8,7 @@ import { ConfigError } from "../../lib/config/read-config.ts";
 import { reachableUrl } from "../processes/reachable-url.ts";
 import { apiService } from "./api-service.ts";
 import { chainService } from "./chain-service.ts";
+import { contractsService } from "./contracts-service.ts";
 import { faucetService } from "./faucet-service.ts";
 import { type DevOptions, readOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
@@ -60,6 +61,7 @@ async function start(options: DevOptions): Promise<void> {
       ...redisServices({ givenUrl: givenRedis }),
       postgresService({ givenUrl: givenPostgres }),
       chain,
+      contractsService({ fees: api.fees, chainId: config.chainId, minesAtOnce: !besu }),
       ...internalRpcOf({ config, port: chainPort, besu }),
       faucet,
       processService({

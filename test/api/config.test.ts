@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { pointsOf, readApiConfig } from "../../api/config.ts";
+import { productionFees } from "../helpers/fee-environment.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 
 const shipped = fileURLToPath(new URL("../../config/api.yaml", import.meta.url));
@@ -19,6 +20,7 @@ t.test(
       contractsFolder: fileURLToPath(new URL("../../config/contracts", import.meta.url)),
     });
     const env = {
+      ...productionFees,
       TOLLGATE_PROFILE: "production",
       API_ORIGINS: "https://explorer.example, https://www.example",
       API_SEAL_SOURCES: "http://10.0.0.1:8545,http://10.0.0.2:8545",

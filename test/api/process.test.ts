@@ -3,6 +3,7 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
+import { productionFees } from "../helpers/fee-environment.ts";
 import { runNodeProcess } from "../helpers/node-process.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { testFolder } from "../helpers/test-folder.ts";
@@ -38,6 +39,7 @@ const environment = {
 };
 const production = {
   ...environment,
+  ...productionFees,
   TOLLGATE_PROFILE: "production",
   API_ORIGINS: "https://explorer.example,https://www.example",
 };

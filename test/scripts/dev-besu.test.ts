@@ -11,6 +11,7 @@ import { z } from "zod";
 import { readManifest } from "../../genesis/manifest.ts";
 import { openNativeNodes } from "../../scripts/network/native/native-nodes.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
+import { productionFees } from "../helpers/fee-environment.ts";
 import { startRedis } from "../helpers/redis.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { testFolder } from "../helpers/test-folder.ts";
@@ -185,6 +186,7 @@ async function productionFiles(folder: string) {
     gatewayFile,
     args: ["--config", gatewayFile, "--faucet", edited("faucet.yaml", ["wallet", "developmentKey"])],
     env: {
+      ...productionFees,
       TOLLGATE_PROFILE: "production",
       API_ORIGINS: "https://explorer.example,https://www.example",
       FAUCET_KEYSTORE: keystore,

@@ -4,14 +4,10 @@ import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import { ConfigError } from "../../../lib/config/read-config.ts";
 import { developmentFeeSettings, readFeeSettings } from "../../../lib/fee-collector/fee-settings.ts";
 import { feeSources } from "../../../lib/fee-collector/fee-sources.ts";
+import { productionFees } from "../../helpers/fee-environment.ts";
 
 const file = join(import.meta.dirname, "../../../config/fees.yaml");
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`);
-const own = Object.fromEntries([
-  ["FEE_OWNER", address("1")],
-  ["FEE_TREASURY", address("2")],
-  ...feeSources.map((source) => [`FEE_SIGNER_${source.toUpperCase()}`, address("3")]),
-]);
 
 t.test("the file's defaults are the development accounts", async (t) => {
   t.same(readFeeSettings({ file, env: {} }), developmentFeeSettings);
@@ -19,10 +15,10 @@ t.test("the file's defaults are the development accounts", async (t) => {
 
 t.test("production takes none of them", async (t) => {
   t.same(problems({}), ["owner", "treasury", ...feeSources.map((source) => `signers.${source}`)]);
-  t.same(readFeeSettings({ file, env: own, profile: "production" }).owner, address("1"));
+  t.same(readFeeSettings({ file, env: productionFees, profile: "production" }).owner, address("1"));
   // The faucet's.
-  t.same(problems({ ...own, FEE_OWNER: "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720" }), ["owner"]);
-  t.same(problems({ ...own, FEE_SIGNER_BRIDGE: "0xbda5747bfd65f08deb54cb465eb87d40e51b197e" }), [
+  t.same(problems({ ...productionFees, FEE_OWNER: "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720" }), ["owner"]);
+  t.same(problems({ ...productionFees, FEE_SIGNER_BRIDGE: "0xbda5747bfd65f08deb54cb465eb87d40e51b197e" }), [
     "signers.bridge",
   ]);
 });
