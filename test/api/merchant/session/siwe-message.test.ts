@@ -2,6 +2,7 @@ import fc from "fast-check";
 import t from "tap";
 import { judgeMessage, signInSite } from "../../../../api/merchant/session/judge-message.ts";
 import { readSiweMessage } from "../../../../api/merchant/session/siwe-message.ts";
+import "../../../helpers/property-seed.ts";
 import { aliceWallet, messageOf } from "../support/sign-in.ts";
 
 const nowMs = Date.parse("2026-11-23T12:00:00Z");
