@@ -112,6 +112,13 @@ const configSchema = z
     walletProxyUrl: z.union([z.literal(""), httpUrl]).default(""),
     contractsFolder: z.string().default("contracts"),
     feesFile: z.string().default(""),
+    ledger: z
+      .strictObject({
+        pollMs: bounded(60_000).default(2000),
+        rangeBlocksMax: bounded(1000).default(1000),
+        boxesMax: bounded(100_000).default(10_000),
+      })
+      .prefault({}),
     names: names.prefault({}),
     blockTimeSeconds: bounded(3600).default(2),
     stalledAfterMs: bounded(dayMs).default(20_000),

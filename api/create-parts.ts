@@ -13,6 +13,7 @@ import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
+import { createLedger } from "./merchant/ledger/ledger.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
@@ -53,6 +54,15 @@ export function createParts({
     isDevelopment: config.profile === "development",
     adoptChain,
   });
+  const ledger =
+    config.fees === undefined
+      ? undefined
+      : createLedger({
+          ...{ rpc, heads, registry, logger, adoptChain, ...config.ledger },
+          postgresUrl: config.postgres.url,
+          feeCollector: config.fees.feeCollector,
+          isDevelopment: config.profile === "development",
+        });
   const feed = createLiveFeed({ ...config.live, reader, logger });
   const finished = createFinishedAnswers({ bytesMax: config.cacheBytesMax });
   const newest = keepLatestBlock({
@@ -99,6 +109,7 @@ export function createParts({
     pool,
     heads,
     follower,
+    ledger,
     feed,
     finished,
     read,
@@ -112,6 +123,7 @@ export function createParts({
       ...(isAway.redis() ? ["Redis does not answer"] : [limiter.problem() ?? []].flat()),
       ...(isAway.postgres() ? ["PostgreSQL does not answer"] : []),
       ...[follower.standing().refused ?? []].flat(),
+      ...[ledger?.standing().refused ?? []].flat(),
     ],
 
     async close() {
@@ -120,6 +132,7 @@ export function createParts({
       heads.stop();
       await sweep.stop();
       await follower.stop();
+      await ledger?.stop();
       await connections.close();
     },
   };

@@ -39,7 +39,7 @@ export async function start(
   try {
     const parts = createParts({ config, registry, logger, adoptChain, now });
     closers.push(parts.close);
-    const { heads, follower, feed } = parts;
+    const { heads, follower, ledger, feed } = parts;
     const app = createApp({ config, parts, metrics, logger, now });
     const ops = await startOpsServer({
       ...config.ops,
@@ -54,6 +54,7 @@ export async function start(
         state: progress.state,
         profile: config.profile,
         index: follower.standing(),
+        ledger: ledger?.standing() ?? null,
         head: heads.head() ?? null,
         liveClients: feed.clients(),
       }),
@@ -64,6 +65,7 @@ export async function start(
     await waitForPostgres({ url: config.postgres.url, name: "api", logger });
     await migrate({ url: config.postgres.url, folder: migrationsFolder, logger });
     follower.start();
+    ledger?.start();
     parts.sessionSweep.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());

@@ -2,11 +2,16 @@ import type { Logger } from "pino";
 
 const repeatMs = 30_000;
 
+/** What is said while something fails, and when it does again what it should. */
+export type FailureTexts = { fails: string; isOver: string };
+
 /** Says a failure once, and again while it lasts. */
 export function createFailureLog({
+  texts,
   logger,
   monotonicMs,
 }: {
+  texts: FailureTexts;
   logger: Pick<Logger, "info" | "warn">;
   monotonicMs: () => number;
 }) {
@@ -18,7 +23,7 @@ export function createFailureLog({
     add(error: unknown): number {
       const message = error instanceof Error ? error.message : String(error);
       if (message !== lastSaid || monotonicMs() - saidAtMs > repeatMs) {
-        logger.warn({ err: error }, "the index cannot be brought to the chain's head");
+        logger.warn({ err: error }, texts.fails);
         lastSaid = message;
         saidAtMs = monotonicMs();
       }
@@ -26,7 +31,7 @@ export function createFailureLog({
       return count - 1;
     },
     over(): void {
-      if (count > 0) logger.info({ failures: count }, "the index follows the chain again");
+      if (count > 0) logger.info({ failures: count }, texts.isOver);
       count = 0;
       lastSaid = "";
     },

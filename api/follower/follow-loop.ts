@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createFailureLog } from "./failure-log.ts";
+import { createFailureLog, type FailureTexts } from "./failure-log.ts";
 
 const retryMaxMs = 5000;
 const stopWithinMs = 1000;
@@ -15,6 +15,7 @@ export function createFollowLoop({
   onFailure,
   pollMs,
   retryMinMs,
+  texts,
   logger,
   monotonicMs,
 }: {
@@ -24,6 +25,7 @@ export function createFollowLoop({
   onFailure: () => void;
   pollMs: number;
   retryMinMs: number;
+  texts: FailureTexts;
   logger: Pick<Logger, "info" | "warn">;
   monotonicMs: () => number;
 }) {
@@ -35,7 +37,7 @@ export function createFollowLoop({
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
 
   async function work(): Promise<void> {
-    const failures = createFailureLog({ logger, monotonicMs });
+    const failures = createFailureLog({ texts, logger, monotonicMs });
     while (!isStopped) {
       wake = Promise.withResolvers<void>();
       if (goesOn()) {

@@ -94,6 +94,10 @@ export function createFollower({
     onFailure: () => metrics.failures.inc(),
     pollMs,
     retryMinMs,
+    texts: {
+      fails: "the index cannot be brought to the chain's head",
+      isOver: "the index follows the chain again",
+    },
     logger,
     monotonicMs,
   });

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { createBloomTest } from "../../lib/chain/log-bloom.ts";
 import { type Answer, ownAnswer } from "../json-rpc/answer.ts";
 import { isRefusal, type Refusal } from "../json-rpc/refusal.ts";
-import { createBloomTest } from "../logs/log-bloom.ts";
 import type { PendingTransactions } from "../subscriptions/pending/pending-transactions.ts";
 import type { FilterName, FilterRow } from "./filter-store.ts";
 import { type LogFilter, readLogFilter } from "./log-filter.ts";

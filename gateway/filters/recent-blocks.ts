@@ -1,4 +1,4 @@
-import { readBloom } from "../logs/log-bloom.ts";
+import { readBloom } from "../../lib/chain/log-bloom.ts";
 import type { AskChain } from "../subscriptions/ask-chain.ts";
 import type { NewHead } from "../upstream/head/publish-heads.ts";
 import { readHash } from "../upstream/head/read-header.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { bloomBitsOf, hasBits } from "./log-bloom.ts";
+import { bloomBitsOf, hasBits } from "../../lib/chain/log-bloom.ts";
 
 /** Values that are looked for in a block's bloom filter; beyond that its logs are asked for. A millisecond, 7 the first time. */
 const bloomLooksMax = 1000;

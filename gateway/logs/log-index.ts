@@ -1,5 +1,5 @@
+import { isEmptyBloom } from "../../lib/chain/log-bloom.ts";
 import { allOf, createBloomSearch, type Entry, type ValuesByPlace } from "./bloom-search.ts";
-import { isEmptyBloom } from "./log-bloom.ts";
 import type { LogCriteria, LogPlace } from "./log-criteria.ts";
 
 export type LogIndex<Owner> = ReturnType<typeof createLogIndex<Owner>>;

@@ -1,4 +1,4 @@
-import { isEmptyBloom, readBloom } from "./log-bloom.ts";
+import { isEmptyBloom, readBloom } from "../../lib/chain/log-bloom.ts";
 import type { LogPlace } from "./log-criteria.ts";
 
 /** A log as it is matched, and as a validator wrote it: a text is made of it only where somebody wants it. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { readBloom } from "../../lib/chain/log-bloom.ts";
 import { isRefusal, type Refusal, refusal } from "../json-rpc/refusal.ts";
-import { readBloom } from "../logs/log-bloom.ts";
 import { countValues } from "../logs/log-criteria.ts";
 import { createLogIndex } from "../logs/log-index.ts";
 import type { NewHead } from "../upstream/head/publish-heads.ts";

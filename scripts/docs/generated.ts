@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import { createFollowerMetrics } from "../../api/follower/metrics.ts";
+import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
@@ -136,6 +137,7 @@ export function apiRegistry(): Registry {
     isAway: { chain: no, redis: no, postgres: no },
   });
   createFollowerMetrics(registry);
+  createLedgerMetrics(registry);
   return registry;
 }
 

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import t from "tap";
-import { createBloomTest, readBloom } from "../../../gateway/logs/log-bloom.ts";
 import type { LogCriteria, LogPlace } from "../../../gateway/logs/log-criteria.ts";
 import { createLogIndex } from "../../../gateway/logs/log-index.ts";
+import { createBloomTest, readBloom } from "../../../lib/chain/log-bloom.ts";
 import { addressOf, createScriptedChain, topicOf } from "../../fakes/scripted-chain.ts";
 import { createRandom } from "../json-rpc/scan-random.ts";
 

@@ -1,17 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import t from "tap";
 import { onlyRow, readInteger } from "../../../../lib/postgres/row.ts";
+import { insertRow } from "../../../../scripts/soak/merchant-crashes/insert-row.ts";
 import { createDatabase } from "../../../helpers/postgres.ts";
 import { createPool } from "../../../lib/postgres/support/pool.ts";
-import {
-  beginEpoch,
-  insertRow,
-  insertWallet,
-  invoiceRow,
-  keyRow,
-  orderRow,
-  paymentRow,
-} from "../support/rows.ts";
+import { beginEpoch, insertWallet, invoiceRow, keyRow, orderRow, paymentRow } from "../support/rows.ts";
 
 const { pool } = createPool(t, { url: await createDatabase(t) });
 

@@ -1,16 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Queryable } from "../../../../lib/postgres/queryable.ts";
+import { insertRow } from "../../../../scripts/soak/merchant-crashes/insert-row.ts";
 
 type Values = Readonly<Record<string, unknown>>;
-
-/** A row of schema `svc`, with what is given over what makes one that is right. */
-export async function insertRow(db: Pick<Queryable, "query">, table: string, values: Values): Promise<void> {
-  const columns = Object.keys(values);
-  await db.query(
-    `insert into svc.${table} (${columns.join(", ")}) values (${columns.map((_, index) => `$${index + 1}`).join(", ")})`,
-    Object.values(values),
-  );
-}
 
 /** The first epoch, booked up to block 1. */
 export async function beginEpoch(db: Pick<Queryable, "query">): Promise<void> {

@@ -1,5 +1,4 @@
-import { keccak256 } from "../../lib/chain/keccak256.ts";
-import type { LogCriteria } from "./log-criteria.ts";
+import { keccak256 } from "./keccak256.ts";
 
 const bloomBytes = 256;
 
@@ -22,7 +21,12 @@ export function isEmptyBloom(bloom: Uint8Array): boolean {
 export function createBloomTest({
   addresses,
   topics,
-}: LogCriteria): (bloom: Uint8Array | undefined) => boolean {
+}: {
+  /** None: of every address. */
+  addresses: readonly string[];
+  /** At each place any of the values; null: any value at all. */
+  topics: readonly (readonly string[] | null)[];
+}): (bloom: Uint8Array | undefined) => boolean {
   const places = [addresses, ...topics]
     .flatMap((values) => (values === null || values.length === 0 ? [] : [values]))
     .toSorted((one, other) => one.length - other.length)
