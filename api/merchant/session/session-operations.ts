@@ -25,21 +25,19 @@ const signaturePattern = new RegExp(`^0x(?:[0-9a-fA-F]{2}){1,${signatureBytesMax
 
 const root = "/api/v1/svc-dev";
 
-const signInBody = z
-  .strictObject(
-    {
-      message: z
-        .string("The text that was signed was expected")
-        .max(messageCharsMax, `At most ${messageCharsMax} characters were expected`)
-        .meta({ description: "The text that the wallet signed, by EIP-4361, byte for byte" }),
-      signature: z
-        .string("A signature was expected: 0x and hexadecimal digits")
-        .regex(signaturePattern, "A signature was expected: 0x and hexadecimal digits")
-        .meta({ description: "By personal_sign (EIP-191), or as a contract wallet takes it (EIP-1271)" }),
-    },
-    "An object with message and signature was expected",
-  )
-  .meta({ id: "SignIn" });
+const signInBody = z.strictObject(
+  {
+    message: z
+      .string("The text that was signed was expected")
+      .max(messageCharsMax, `At most ${messageCharsMax} characters were expected`)
+      .meta({ description: "The text that the wallet signed, by EIP-4361, byte for byte" }),
+    signature: z
+      .string("A signature was expected: 0x and hexadecimal digits")
+      .regex(signaturePattern, "A signature was expected: 0x and hexadecimal digits")
+      .meta({ description: "By personal_sign (EIP-191), or as a contract wallet takes it (EIP-1271)" }),
+  },
+  "An object with message and signature was expected",
+);
 
 /** `{}`: a body all the same, since its content type is what a form of another page cannot have. */
 const noFields = z.strictObject({}, "An empty object was expected: {}");
