@@ -75,6 +75,11 @@ async function run(
   return { code, out };
 }
 
+/** schemathesis does not count 414 among the refusals: it met a search longer than a URL may be, some runs in a hundred. */
+const expectedRefusals = `[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "414", "415", "422", "428", "429", "5xx"]
+`;
+
 t.test(
   "tools of others find nothing wrong with the description, nor with what is served",
   { timeout: 300_000 },
@@ -83,6 +88,7 @@ t.test(
     t.teardown(() => rm(folder, { recursive: true, force: true }));
     await writeFile(join(folder, "openapi.json"), JSON.stringify(document));
     await writeFile(join(folder, ".spectral.yaml"), 'extends: ["spectral:oas"]\n');
+    await writeFile(join(folder, "schemathesis.toml"), expectedRefusals);
 
     const spectral = await findTool("spectral");
     await t.test("spectral", { skip: spectral.skip }, async (t) => {
