@@ -21,7 +21,7 @@ t.test("each test that SECURITY.md names is there", async (t) => {
 });
 
 t.test("each setting that SECURITY.md names is in a file of config/", async (t) => {
-  const files = ["gateway", "methods", "faucet"].map((name) => `${root}config/${name}.yaml`);
+  const files = ["gateway", "methods", "faucet", "api"].map((name) => `${root}config/${name}.yaml`);
   const configured = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const named = [...text.matchAll(/`(?:[a-z][A-Za-z]+\.)+([a-z][A-Za-z]+)(?:: \w+)?`/g)]
     .filter(([whole]) => !/\.(md|ts|yaml|sha256)`/.test(whole))
