@@ -16,8 +16,10 @@ import {
 } from "../lib/config/schemas.ts";
 import { type FeeSettings, readFeeSettings } from "../lib/fee-collector/fee-settings.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
+import { type SvcDevConfig, svcDevConfigOf, svcDevProblem, svcDevSchema } from "./merchant/svc-dev-config.ts";
 
-export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile"> & {
+export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile" | "svcDev"> & {
+  svcDev: SvcDevConfig;
   /** Undefined where no fees are taken. */
   fees: FeeSettings | undefined;
 };
@@ -45,6 +47,7 @@ export function readApiConfig({
       feesFile === ""
         ? undefined
         : readFeeSettings({ file: resolve(dirname(file), feesFile), env, profile: feesProfile }),
+    svcDev: svcDevConfigOf({ svcDev: config.svcDev, profile: config.profile, folder: dirname(file) }),
     contractsFolder: config.contractsFolder === "" ? "" : resolve(dirname(file), config.contractsFolder),
     postgres: { ...config.postgres, url: withPassword(config.postgres, file) },
   };
@@ -137,6 +140,7 @@ const configSchema = z
         signInsPerMinute: bounded(1_000_000).default(20),
       })
       .prefault({}),
+    svcDev: svcDevSchema,
     bodyBytesMax: bounded(1_048_576).default(65_536),
     requestTimeoutMs: bounded(300_000).default(15_000),
     cacheBytesMax: bounded(4_294_967_296).default(67_108_864),
@@ -151,6 +155,8 @@ const configSchema = z
     log: logSettings,
   })
   .check(({ value, issues }) => {
+    const problem = svcDevProblem(value);
+    if (problem !== undefined) issues.push({ code: "custom", input: undefined, ...problem });
     if (value.profile === "production" && value.origins.length !== 2) {
       issues.push({
         code: "custom",

@@ -5,7 +5,6 @@ import type { Logger } from "pino";
 import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
 import { createClientAddress } from "../lib/http-service/client-address.ts";
 import { createHttpService } from "../lib/http-service/create-http-service.ts";
-import { refusal } from "../lib/http-service/refusal.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
 import { explainFailure } from "./explain-failure.ts";
@@ -15,9 +14,10 @@ import { addTryPage, createPlayground } from "./explorer/tools/add-tools.ts";
 import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { serveLive } from "./live/serve-live.ts";
+import { createRequireKey } from "./merchant/api-keys/require-key.ts";
 import { type ApiMetrics, measureRequests } from "./metrics.ts";
 import { createHealth } from "./read/health.ts";
-import { createCharge } from "./rest/charge.ts";
+import { createCharge, createChargeClient } from "./rest/charge.ts";
 import { allowOrigins } from "./rest/cross-origin.ts";
 import { operations } from "./rest/operations.ts";
 import { createRoutes } from "./rest/routes.ts";
@@ -40,10 +40,11 @@ export function createApp({
   logger: Logger;
   now: () => number;
 }): FastifyInstance {
-  const { read, feed, limiter, sessions } = parts;
+  const { read, feed, limiter, sessions, merchant } = parts;
   const { cache, memo, canBeImmutable } = parts.finished;
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
-  const charge = createCharge({ limiter, clientAddress });
+  const chargeClient = createChargeClient({ limiter });
+  const charge = createCharge({ chargeClient, clientAddress });
   const bodies = createBodyReader({ what: "The body", types: [jsonType] });
   const schema = createSchema();
   const version = readVersion();
@@ -83,12 +84,15 @@ export function createApp({
   serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
   serveOperations(app, {
     operations,
-    services: { sessions },
+    services: { sessions, ...merchant.services },
     bodies,
     doors: {
       charge,
       requireSession: sessions.requireSession,
-      requireKey: async () => refusal("api_key_invalid", "No key is sold yet"),
+      requireKey: createRequireKey({
+        ...{ lookUp: merchant.lookUp, use: merchant.keyUse, chargeClient, clientAddress },
+        ...{ profile: config.profile, now },
+      }),
     },
   });
   serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger, playground });

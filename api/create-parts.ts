@@ -13,7 +13,9 @@ import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
+import { createMerchant } from "./merchant/create-merchant.ts";
 import { createLedger } from "./merchant/ledger/ledger.ts";
+import type { MerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
@@ -31,10 +33,13 @@ export function createParts({
   config,
   registry,
   logger,
+  merchantKeys,
   adoptChain,
   now,
 }: {
   config: ApiConfig;
+  /** Undefined: no API keys are sold here. */
+  merchantKeys: MerchantKeys | undefined;
   registry: Registry;
   logger: Logger;
   adoptChain: boolean;
@@ -92,6 +97,10 @@ export function createParts({
     windowSeconds: config.limits.windowSeconds,
   });
   const { sessions, sweep } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
+  const merchant = createMerchant({
+    ...{ config, merchantKeys, redis, pool, reader, heads, newest, logger, now },
+    ledger: ledger?.standing ?? nobodyFollows,
+  });
   const isAway = {
     chain: () => !heads.isAnswering(),
     redis: () => redis.status !== "ready",
@@ -116,6 +125,7 @@ export function createParts({
     limiter,
     sessions,
     sessionSweep: sweep,
+    merchant,
 
     /** Why the API works only in part. */
     problems: () => [
@@ -137,6 +147,9 @@ export function createParts({
     },
   };
 }
+
+/** Where no fees are taken there is no ledger, and nothing is sold. */
+const nobodyFollows = () => ({ epoch: undefined, refused: undefined, waitsFor: undefined });
 
 /** Redis, PostgreSQL, the gateway, and validators that are asked for their seals. */
 function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {

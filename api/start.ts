@@ -6,6 +6,7 @@ import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
 import type { ApiConfig } from "./config.ts";
 import { createApp } from "./create-app.ts";
 import { createParts } from "./create-parts.ts";
+import { openMerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createApiMetrics } from "./metrics.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
 
@@ -37,7 +38,9 @@ export async function start(
     for (const closer of closers.toReversed()) await closer();
   };
   try {
-    const parts = createParts({ config, registry, logger, adoptChain, now });
+    const merchantKeys = await openMerchantKeys(config);
+    if (merchantKeys === undefined) logger.warn("no API keys are sold: there is no signer of orders");
+    const parts = createParts({ config, merchantKeys, registry, logger, adoptChain, now });
     closers.push(parts.close);
     const { heads, follower, ledger, feed } = parts;
     const app = createApp({ config, parts, metrics, logger, now });

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { getBytes, keccak256, Wallet } from "ethers";
+import { type KeystoreFile, openKeystore } from "../lib/chain/open-keystore.ts";
 import { paymentData } from "./chain/payment-data.ts";
 
 export type FaucetWallet = {
@@ -28,7 +28,7 @@ export type FaucetWallet = {
 
 export type WalletSource =
   | { kind: "development"; privateKey: string }
-  | { kind: "keystore"; file: string; passwordFile: string; password: string };
+  | ({ kind: "keystore" } & KeystoreFile);
 
 export type Fees = { gasLimit: number; maxFeePerGasWei: bigint; maxPriorityFeePerGasWei: bigint };
 
@@ -45,7 +45,8 @@ export async function openWallet({
   chainId: number;
   fees: Fees;
 }): Promise<FaucetWallet> {
-  const wallet = source.kind === "development" ? new Wallet(source.privateKey) : await decrypt(source);
+  const { privateKey } = source.kind === "development" ? source : await openKeystore(source);
+  const wallet = new Wallet(privateKey);
   const common = { type: 2, chainId };
   return {
     address: wallet.address,
@@ -88,36 +89,4 @@ const gweiInWei = 1_000_000_000n;
 
 function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
-}
-
-async function decrypt({
-  file,
-  passwordFile,
-  password,
-}: Extract<WalletSource, { kind: "keystore" }>): Promise<{
-  address: string;
-  privateKey: string;
-  signTransaction: Wallet["signTransaction"];
-}> {
-  const keystore = await readText(file, "the keystore");
-  // A file's last line usually ends with a newline that is not part of the password.
-  const secret =
-    passwordFile === ""
-      ? password
-      : (await readText(passwordFile, "the keystore's password")).replace(/\r?\n$/, "");
-  try {
-    return await Wallet.fromEncryptedJson(keystore, secret);
-  } catch {
-    // A message of ethers may contain its input.
-    throw new Error(`${file}: the keystore cannot be opened: it is damaged, or the password is another`);
-  }
-}
-
-async function readText(file: string, what: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
-    throw new Error(`${file}: ${what} cannot be read (${why})`);
-  }
 }

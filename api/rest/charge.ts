@@ -10,16 +10,15 @@ export type Charge = (charged: {
   cost: number;
 }) => Promise<Refusal | { refund(): void }>;
 
-/** Charges a request to its client's address, and tells it what is left. */
-export function createCharge({
-  limiter,
-  clientAddress,
-}: {
-  limiter: RequestLimiter;
-  clientAddress: ClientAddress;
-}): Charge {
-  return async ({ request, reply, cost }) => {
-    const client = limitAddress(addressOf(request, clientAddress));
+/** Charges a request to whoever is named, and tells it what is left. */
+export type ChargeClient = (charged: {
+  reply: FastifyReply;
+  client: string;
+  cost: number;
+}) => Promise<Refusal | { refund(): void }>;
+
+export function createChargeClient({ limiter }: { limiter: RequestLimiter }): ChargeClient {
+  return async ({ reply, client, cost }) => {
     const { standing, refund } = await limiter.charge(client, cost);
     const { allowed, limit, remaining, windowSeconds, resetMs } = standing;
     const told: RateLimit = {
@@ -37,6 +36,18 @@ export function createCharge({
       { retryAfterMs: resetMs },
     );
   };
+}
+
+/** Charges a request to its client's address. */
+export function createCharge({
+  chargeClient,
+  clientAddress,
+}: {
+  chargeClient: ChargeClient;
+  clientAddress: ClientAddress;
+}): Charge {
+  return ({ request, reply, cost }) =>
+    chargeClient({ reply, client: limitAddress(addressOf(request, clientAddress)), cost });
 }
 
 /** The client's address; no header but those of trusted proxies has a say. */

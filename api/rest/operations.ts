@@ -1,8 +1,16 @@
+import { type KeyServices, keyOperations } from "../merchant/api-keys/key-operations.ts";
+import { type DashboardServices, dashboardOperations } from "../merchant/dashboard/dashboard-operations.ts";
+import { type OrderServices, orderOperations } from "../merchant/orders/order-operations.ts";
 import { type SessionServices, sessionOperations } from "../merchant/session/session-operations.ts";
 import type { Operation } from "./operation.ts";
 
 /** What the operations are carried out with: each room of the merchant side adds what its own need. */
-export type Services = SessionServices;
+export type Services = SessionServices & OrderServices & KeyServices & DashboardServices;
 
 /** Every operation of REST v1: what changes something, or is for somebody known. */
-export const operations: Operation<Services>[] = [...sessionOperations];
+export const operations: Operation<Services>[] = [
+  ...sessionOperations,
+  ...orderOperations,
+  ...keyOperations,
+  ...dashboardOperations,
+];

@@ -1,12 +1,12 @@
 import { hash, randomBytes as nodeRandomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { base62, base62Digit } from "./base62.ts";
 
 export type Profile = "development" | "production";
 
 /** What a text is, judged by its form alone: see `checkApiKey`. */
 export type ApiKeyForm = "valid" | "mistyped" | "foreign";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const profileTags: Readonly<Record<Profile, string>> = { development: "dev", production: "live" };
 const secretBytes = 32;
 /** 62^43 is the first power of 62 above 2^256, so every secret has the same length. */
@@ -75,18 +75,8 @@ function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";
   for (let index = 0; index < checksumChars; index += 1) {
-    digits = alphabet.charAt(rest % 62) + digits;
+    digits = base62Digit(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }
   return digits;
-}
-
-function base62(value: bigint, chars: number): string {
-  let rest = value;
-  let text = "";
-  for (let index = 0; index < chars; index += 1) {
-    text = alphabet.charAt(Number(rest % 62n)) + text;
-    rest /= 62n;
-  }
-  return text;
 }

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { pointsOf, readApiConfig } from "../../api/config.ts";
+import { openMerchantKeys } from "../../api/merchant/open-merchant-keys.ts";
+import { developmentSealingKey } from "../../api/merchant/secrets/read-sealing-keys.ts";
 import { productionFees } from "../helpers/fee-environment.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 
@@ -37,6 +39,39 @@ t.test(
     t.equal(pointsOf(readApiConfig({ file: shipped, env: {} })), 100);
   },
 );
+
+t.test("keys are sold with what everybody knows in development, and never so in production", async (t) => {
+  const ofDevelopment = readApiConfig({ file: shipped, env: {} });
+  t.match(ofDevelopment.svcDev, {
+    packages: { monthly: 100n * 10n ** 18n, quarterly: 270n * 10n ** 18n, yearly: 900n * 10n ** 18n },
+    orderSigner: { kind: "development" },
+    sealingKeyFile: "",
+  });
+  const keys = await openMerchantKeys(ofDevelopment);
+  t.equal(keys?.feeCollector, ofDevelopment.fees?.feeCollector);
+
+  const production = {
+    TOLLGATE_PROFILE: "production",
+    API_ORIGINS: "https://explorer.example, https://www.example",
+  };
+  t.throws(() => readApiConfig({ file: shipped, env: production }), { message: /development account/ });
+  const env = { ...production, ...productionFees };
+  const nothing = readApiConfig({ file: shipped, env });
+  t.equal(nothing.svcDev.orderSigner.kind, "none");
+  t.equal(await openMerchantKeys(nothing), undefined);
+  const keystore = { ...env, API_ORDER_SIGNER_KEYSTORE: "/run/secrets/signer" };
+  t.throws(() => readApiConfig({ file: shipped, env: keystore }), { message: /svcDev\.sealingKeyFile/ });
+
+  const folder = testFolder(t, { known: developmentSealingKey.toString("hex"), own: "ab".repeat(32) });
+  const sealedWith = (name: string) => ({ ...nothing.svcDev, sealingKeyFile: join(folder, name) });
+  const open = (svcDev: typeof nothing.svcDev, profile: "development" | "production") =>
+    openMerchantKeys({ svcDev, fees: nothing.fees, profile });
+  const signer = { orderSigner: { kind: "development" } } as const;
+  await t.rejects(open({ ...sealedWith("known"), ...signer }, "production"), { message: /everybody has it/ });
+  await t.rejects(open({ ...sealedWith("own"), ...signer }, "production"), {
+    message: /none of the signers of svc_dev/,
+  });
+});
 
 t.test("a password of a file goes into the URL, whatever it is made of", async (t) => {
   const folder = testFolder(t, {

@@ -1,0 +1,95 @@
+import type { Redis } from "ioredis";
+import { z } from "zod";
+import type { Queryable } from "../../../lib/postgres/queryable.ts";
+import { soldKeyKey } from "../../../lib/redis/keys/svc-dev.ts";
+import { isRedisFailure } from "../../../lib/redis/redis-failure.ts";
+import { keyScopes } from "../../rest/security.ts";
+import { keyColumns, readSoldKey, type SoldKey } from "./api-key.ts";
+
+/** What has to be known of a key to let a request in. */
+export type KnownKey = z.output<typeof knownKey>;
+
+const knownKey = z.strictObject({
+  id: z.string(),
+  wallet: z.string(),
+  scopes: z.array(z.enum(keyScopes)),
+  expiresAtMs: z.number(),
+  isRevoked: z.boolean(),
+});
+
+export type KeyLookUp = ReturnType<typeof createKeyLookUp>;
+
+const keptSeconds = 60;
+
+/**
+ * Keys by SHA-256 of their secret. PostgreSQL is the truth; Redis, which all replicas share, keeps what it said for a minute. No
+ * process keeps anything by itself, so a key that was revoked is so everywhere at once.
+ *
+ * - A look-up writes only where Redis has nothing (NX), and a revocation overwrites: a look-up that read the key just before it was
+ *   revoked cannot bring it back.
+ * - While Redis is away PostgreSQL is asked each time. While PostgreSQL is away Redis serves what it has, for the rest of its minute.
+ */
+export function createKeyLookUp({ redis, db }: { redis: Redis; db: Pick<Queryable, "query"> }) {
+  const asking = new Map<string, Promise<KnownKey | undefined>>();
+
+  async function readShared(hash: string): Promise<KnownKey | undefined> {
+    if (redis.status !== "ready") return undefined;
+    try {
+      const text = await redis.get(soldKeyKey(hash));
+      // What another release wrote there is asked for again.
+      return text === null ? undefined : knownKey.safeParse(JSON.parse(text)).data;
+    } catch (error) {
+      if (isRedisFailure(error) || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
+  async function readTruth(hash: string): Promise<KnownKey | undefined> {
+    const { rows } = await db.query({
+      name: "sold-key",
+      text: `select ${keyColumns} from svc.api_keys where hash = $1`,
+      values: [Buffer.from(hash, "hex")],
+    });
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const key = knownOf(readSoldKey(row));
+    if (redis.status === "ready") {
+      await redis.set(soldKeyKey(hash), JSON.stringify(key), "EX", keptSeconds, "NX").catch(unlessAway);
+    }
+    return key;
+  }
+
+  return {
+    /** What Redis has of it; undefined where that is nothing, or Redis is away. */
+    shared: readShared,
+
+    /** What PostgreSQL has of it; equal questions under way are asked once. Throws where it is away. */
+    truth(hash: string): Promise<KnownKey | undefined> {
+      const running = asking.get(hash);
+      if (running !== undefined) return running;
+      const asked = readTruth(hash).finally(() => asking.delete(hash));
+      asking.set(hash, asked);
+      return asked;
+    },
+
+    /** Tells all replicas that a key is revoked; false where Redis could not be told. */
+    async tellRevoked(key: SoldKey): Promise<boolean> {
+      if (redis.status !== "ready") return false;
+      try {
+        await redis.set(soldKeyKey(key.hash), JSON.stringify(knownOf(key)), "EX", keptSeconds);
+        return true;
+      } catch (error) {
+        unlessAway(error);
+        return false;
+      }
+    },
+  };
+}
+
+function unlessAway(error: unknown): void {
+  if (!isRedisFailure(error)) throw error;
+}
+
+function knownOf({ id, wallet, scopes, expiresAt, revokedAt }: SoldKey): KnownKey {
+  return { id, wallet, scopes, expiresAtMs: expiresAt.getTime(), isRevoked: revokedAt !== null };
+}

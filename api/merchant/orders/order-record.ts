@@ -1,0 +1,111 @@
+import { formatEther } from "ethers/utils";
+import { z } from "zod";
+import { payCall } from "../../../lib/fee-collector/fee-calls.ts";
+import { splitFee } from "../../../lib/fee-collector/split-fee.ts";
+import { network } from "../../../lib/network.ts";
+import { address, amount, bytes, hash, integer } from "../../records/values.ts";
+import { keyScopes } from "../../rest/security.ts";
+import { packageNames } from "../packages.ts";
+import { publicId } from "../public-id.ts";
+import { moment, timeOf } from "../times.ts";
+import { type Order, statusOf } from "./order.ts";
+
+export const tokenRecord = z
+  .strictObject({ symbol: z.string(), decimals: integer })
+  .meta({ id: "PlatformToken", description: "The network's own token" });
+export const platformToken: z.output<typeof tokenRecord> = {
+  symbol: network.nativeCurrency.symbol,
+  decimals: network.nativeCurrency.decimals,
+};
+
+/** Tokens as a person writes them. */
+export const tokens = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?$/)
+  .meta({ id: "Tokens", description: "Whole tokens as decimal text", examples: ["100"] });
+
+export function tokensOf(wei: bigint): string {
+  return formatEther(wei).replace(/\.0$/, "");
+}
+
+const chainIdHex = `0x${network.chainId.toString(16)}`;
+const hexNumber = z.string().regex(/^0x(?:0|[1-9a-f][0-9a-f]*)$/);
+
+export const orderRecord = z
+  .strictObject({
+    id: z.string(),
+    kind: z.literal("api_key"),
+    status: z.enum(["open", "paid", "used", "expired"]),
+    package: z.enum(packageNames),
+    label: z.string(),
+    scopes: z.array(z.enum(keyScopes)),
+    source: z.string(),
+    amount: tokens,
+    amountWei: amount,
+    feeWei: amount,
+    burnedWei: amount,
+    token: tokenRecord,
+    chainId: integer,
+    contract: address,
+    idOnChain: hash,
+    createdAt: moment,
+    createdAtUnix: integer,
+    validUntil: moment,
+    validUntilUnix: integer,
+    paidAt: moment.nullable(),
+    paidAtUnix: integer.nullable(),
+    paidTxHash: hash.nullable(),
+    transaction: z
+      .strictObject({ to: address, value: hexNumber, data: bytes, chainId: hexNumber })
+      .nullable()
+      .meta({
+        description: "What pays it, as eth_sendTransaction takes it; null where it cannot be paid any more",
+      }),
+  })
+  .meta({ id: "Order", description: "What is to be paid for a key" });
+
+export type OrderRecord = z.output<typeof orderRecord>;
+
+/** An order as it is published. */
+export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
+  const { terms, signature, request, feeCollector } = order;
+  const status = statusOf(order, nowMs);
+  const [created, valid, paid] = [
+    timeOf(order.createdAt),
+    timeOf(new Date(terms.validUntil * 1000)),
+    order.paidAt === null ? null : timeOf(order.paidAt),
+  ];
+  return {
+    id: publicId("ord", order.id),
+    kind: "api_key",
+    status,
+    package: request.package,
+    label: request.label,
+    scopes: request.scopes,
+    source: terms.source,
+    amount: tokensOf(terms.amount),
+    amountWei: String(terms.amount),
+    feeWei: String(terms.fee),
+    burnedWei: String(splitFee(terms.fee).burned),
+    token: platformToken,
+    chainId: network.chainId,
+    contract: feeCollector,
+    idOnChain: order.idOnChain,
+    createdAt: created.text,
+    createdAtUnix: created.unix,
+    validUntil: valid.text,
+    validUntilUnix: valid.unix,
+    paidAt: paid?.text ?? null,
+    paidAtUnix: paid?.unix ?? null,
+    paidTxHash: order.paidTx,
+    transaction:
+      status === "open"
+        ? {
+            to: feeCollector,
+            value: `0x${terms.amount.toString(16)}`,
+            data: payCall({ order: terms, signature }),
+            chainId: chainIdHex,
+          }
+        : null,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Queryable } from "../../../lib/postgres/queryable.ts";
+import { bytesOf } from "../../read/columns.ts";
+import { type Order, orderColumns, readOrder } from "./order.ts";
+
+/** An order of a key, whoever's it is; undefined where there is none. `lock`: until the transaction ends nobody else changes it. */
+export async function findOrder(
+  db: Pick<Queryable, "query">,
+  id: string,
+  { lock = false }: { lock?: boolean } = {},
+): Promise<Order | undefined> {
+  const { rows } = await db.query({
+    text: `select ${orderColumns} from svc.orders o join svc.chain_epochs e using (epoch)
+      where o.id = $1 and o.kind = 'api_key'${lock ? " for update of o" : ""}`,
+    values: [id],
+  });
+  const [row] = rows;
+  return row === undefined ? undefined : readOrder(row);
+}
+
+/** A wallet's orders of keys, newest first. */
+export async function listOrders(
+  db: Pick<Queryable, "query">,
+  { wallet, limit }: { wallet: string; limit: number },
+): Promise<Order[]> {
+  const { rows } = await db.query({
+    name: "orders-of-wallet",
+    text: `select ${orderColumns} from svc.orders o join svc.chain_epochs e using (epoch)
+      where o.wallet = $1 and o.kind = 'api_key' order by o.created_at desc, o.id desc limit $2`,
+    values: [bytesOf(wallet), limit],
+  });
+  return rows.map(readOrder);
+}
+
+/** Makes all others wait who are about to use up one of the wallet's limits; the wallet is known after it. */
+export async function lockWallet(db: Pick<Queryable, "query">, wallet: string): Promise<void> {
+  const values = [bytesOf(wallet)];
+  await db.query({ text: "insert into svc.wallets (address) values ($1) on conflict do nothing", values });
+  await db.query({ text: "select 1 from svc.wallets where address = $1 for update", values });
+}

@@ -1,0 +1,83 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { KeystoreFile } from "../../lib/chain/open-keystore.ts";
+import { bounded } from "../../lib/config/schemas.ts";
+import { tokenAmount } from "../../lib/config/token-amount.ts";
+import { orderAmountWeiMax } from "../../lib/fee-collector/fee-order.ts";
+import { byPackage } from "./packages.ts";
+
+/** In whole tokens, as the interface was published. */
+const prices = { monthly: "100", quarterly: "270", yearly: "900" };
+
+const price = tokenAmount.refine(
+  (wei) => wei <= orderAmountWeiMax,
+  "an amount below 79 thousand million tokens was expected",
+);
+
+/** `svcDev` of the api's configuration. */
+export const svcDevSchema = z
+  .strictObject({
+    packages: z.strictObject(byPackage((name) => price.prefault(prices[name]))).prefault({}),
+    orderSeconds: bounded(86_400, 60).default(1800),
+    openOrdersMax: bounded(1000).default(20),
+    activeKeysMax: bounded(1000).default(5),
+    secretAgainSeconds: bounded(3600).default(900),
+    orderSigner: z
+      .strictObject({
+        keystoreFile: z.string().default(""),
+        passwordFile: z.string().default(""),
+        password: z.string().default(""),
+      })
+      .prefault({}),
+    sealingKeyFile: z.string().default(""),
+  })
+  .prefault({});
+
+type Given = z.output<typeof svcDevSchema>;
+
+/** Who signs orders: a keystore, the key that everybody knows, or nobody. */
+export type OrderSignerSource =
+  | ({ kind: "keystore" } & KeystoreFile)
+  | { kind: "development" }
+  | { kind: "none" };
+
+export type SvcDevConfig = Omit<Given, "orderSigner"> & { orderSigner: OrderSignerSource };
+
+/** Why it cannot be used in production, where what everybody knows protects nothing. */
+export function svcDevProblem({
+  profile,
+  svcDev,
+}: {
+  profile: string;
+  svcDev: Given;
+}): { path: string[]; message: string } | undefined {
+  if (profile !== "production" || svcDev.orderSigner.keystoreFile === "" || svcDev.sealingKeyFile !== "")
+    return undefined;
+  return {
+    path: ["svcDev", "sealingKeyFile"],
+    message:
+      "a file with a key was expected, since the production profile sells keys here (openssl rand -hex 32)",
+  };
+}
+
+/** Its paths count from the file's folder. */
+export function svcDevConfigOf({
+  svcDev,
+  profile,
+  folder,
+}: {
+  svcDev: Given;
+  profile: "development" | "production";
+  folder: string;
+}): SvcDevConfig {
+  const path = (name: string) => (name === "" ? "" : resolve(folder, name));
+  const { keystoreFile, passwordFile, password } = svcDev.orderSigner;
+  return {
+    ...svcDev,
+    sealingKeyFile: path(svcDev.sealingKeyFile),
+    orderSigner:
+      keystoreFile === ""
+        ? { kind: profile === "development" ? "development" : "none" }
+        : { kind: "keystore", file: path(keystoreFile), passwordFile: path(passwordFile), password },
+  };
+}
