@@ -1,0 +1,50 @@
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import { z } from "zod";
+import type { Teardown } from "../../../../scripts/processes/teardown.ts";
+
+export type Lie = (call: { method: string; params: readonly unknown[]; result: unknown }) => unknown;
+
+const call = z.looseObject({ method: z.string(), params: z.array(z.unknown()) });
+const answer = z.looseObject({});
+
+/** A node before another one, whose results it changes; `tell` sets how, undefined tells the truth. */
+export async function startLyingNode(t: Teardown, { upstream: first }: { upstream: string }) {
+  let upstream = first;
+  let lie: Lie | undefined;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body: unknown = await json(request);
+      const told = await fetch(upstream, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const calls = z.array(call).parse([body].flat());
+      const answers = z.array(answer).parse([await told.json()].flat());
+      const changed = answers.map((given, index) => {
+        const asked = calls[index];
+        if (asked === undefined || lie === undefined || !("result" in given)) return given;
+        return { ...given, result: lie({ ...asked, result: given["result"] }) };
+      });
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify(Array.isArray(body) ? changed : changed[0]));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = z.object({ port: z.number() }).parse(server.address());
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    /** Before another node from now on. */
+    moveTo(url: string): void {
+      upstream = url;
+    },
+    tell(next: Lie | undefined): void {
+      lie = next;
+    },
+  };
+}
