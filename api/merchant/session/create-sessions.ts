@@ -41,6 +41,9 @@ export function createSessions({
     });
   const store = createSessionStore({ ...session, db, now });
   const isSecure = profile === "production" || publicUrl.startsWith("https:");
+  if (isSecure && !publicUrl.startsWith("https:")) {
+    logger.warn({ publicUrl }, "browsers keep no session: in production publicUrl has to begin with https");
+  }
   const sessions = createWalletSessions({
     site: signInSite({ publicUrl, chainId: network.chainId }),
     cookie: createSessionCookie({ ...session, isSecure }),

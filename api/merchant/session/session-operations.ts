@@ -162,7 +162,8 @@ export const sessionOperations: Operation<SessionServices>[] = [
     responses: { 204: undefined },
     problems: ["forbidden", "not_found"],
     async answer({ caller, params: { id }, services: { sessions } }) {
-      if (!(await sessions.end(caller, id))) return noSuchSession;
+      const outcome = await sessions.end(caller, id);
+      if (outcome !== "ended") return outcome === "none" ? noSuchSession : othersSession;
       return id === caller.id
         ? { status: 204, headers: { "Set-Cookie": sessions.forgetCookie() } }
         : { status: 204 };
@@ -170,6 +171,7 @@ export const sessionOperations: Operation<SessionServices>[] = [
   }),
 ];
 
+const othersSession = refusal("forbidden", "This session belongs to another wallet than the one that asks");
 const noSuchSession = refusal("not_found", "The wallet has no such session, or it has ended");
 
 function timesOf({ id, createdAt, expiresAt }: SessionCaller) {

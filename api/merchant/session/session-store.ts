@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
-import { onlyRow, type Row, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
+import { onlyRow, type Row, readBoolean, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { createSessionToken, hashSessionToken } from "./session-token.ts";
 
@@ -91,13 +91,18 @@ export function createSessionStore({
       return rows.map(toSession);
     },
 
-    /** Whether the wallet had that session. */
-    async end({ wallet, id }: { wallet: string; id: string }): Promise<boolean> {
-      const { rowCount } = await db.query(
-        "delete from svc.sessions where wallet = $1 and id = $2 and expires_at > $3",
-        [bytesOf(wallet), id, new Date(now())],
+    /** Ends a session of the wallet; says where it is another wallet's, or there is none. */
+    async end({ wallet, id }: { wallet: string; id: string }): Promise<"ended" | "another's" | "none"> {
+      const owner = bytesOf(wallet);
+      const { rows } = await db.query(
+        `with ended as (delete from svc.sessions where id = $2 and wallet = $1 and expires_at > $3 returning 1)
+        select exists (select from ended) as ended,
+          exists (select from svc.sessions where id = $2 and wallet <> $1 and expires_at > $3) as others`,
+        [owner, id, new Date(now())],
       );
-      return rowCount === 1;
+      const row = onlyRow(rows);
+      if (readBoolean(row, "ended")) return "ended";
+      return readBoolean(row, "others") ? "another's" : "none";
     },
 
     /** Ends all of a wallet's sessions but one. */

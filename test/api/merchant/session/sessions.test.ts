@@ -137,7 +137,7 @@ t.test("a wallet neither sees nor ends another's sessions", async (t) => {
   const bob = await signIn(api, bobWallet);
   t.notOk((await sessionsOf(bob.bearer)).some(({ id }) => id === alice.id));
   const ended = await send(api, `${sessionsPath}/${alice.id}`, { method: "DELETE", headers: bob.bearer });
-  t.match(problem.parse(ended.json), { status: 404 });
+  t.match(problem.parse(ended.json), { status: 403, code: "forbidden" });
   await send(api, sessionsPath, { method: "DELETE", headers: bob.bearer });
   t.equal((await api.get(sessionPath, alice.bearer)).status, 200);
   for (const id of ["1", "%00", alice.id.slice(1), `${alice.id}'`]) {
