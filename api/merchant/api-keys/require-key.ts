@@ -5,6 +5,7 @@ import { checkApiKey, hashApiKey, type Profile } from "../../../lib/keys/api-key
 import { addressOf, type ChargeClient } from "../../rest/charge.ts";
 import type { Doors, KeyCaller, KeyScope } from "../../rest/security.ts";
 import { publicId } from "../public-id.ts";
+import { isSessionToken } from "../session/session-token.ts";
 import type { KeyLookUp, KnownKey } from "./key-look-up.ts";
 import type { KeyUse } from "./key-use.ts";
 import { challenge, presentedKey, unknownKey } from "./presented-key.ts";
@@ -60,6 +61,7 @@ export function createRequireKey({
     const { secret } = presented;
     const form = checkApiKey(secret, "svc");
     if (form === "mistyped") return refuse(request, reply, mistyped);
+    if (isSessionToken(secret)) return refuse(request, reply, sessionInstead);
     if (form === "foreign" || isOfDevelopment(secret, profile)) return refuse(request, reply, unknownKey);
     const hash = hashApiKey(secret);
     const key = (await lookUp.shared(hash)) ?? (await findInTruth(request, reply, hash));
@@ -94,6 +96,11 @@ function isOfDevelopment(secret: string, profile: Profile): boolean {
 const mistyped = refusal(
   "api_key_invalid",
   "The API key is mistyped: its checksum does not match. Copy it again",
+  challenge,
+);
+const sessionInstead = refusal(
+  "api_key_invalid",
+  "A wallet session does not open this, which is for programs with an API key: send the key",
   challenge,
 );
 const expired = refusal(
