@@ -1,4 +1,4 @@
-import type { Wallet } from "ethers";
+import { Wallet } from "ethers";
 import { z } from "zod";
 import type { ApiConfig } from "../../../../api/config.ts";
 import { newKeyRecord } from "../../../../api/merchant/api-keys/api-key.ts";
@@ -25,9 +25,16 @@ export async function startShop(
     replicas = 1,
     change = (config) => config,
     now,
-  }: { replicas?: number; change?: (config: ApiConfig) => ApiConfig; now?: () => number } = {},
+    given,
+  }: {
+    replicas?: number;
+    change?: (config: ApiConfig) => ApiConfig;
+    now?: () => number;
+    /** Services that the test ends and begins itself; else the shop has its own. */
+    given?: Awaited<ReturnType<typeof startServices>>;
+  } = {},
 ) {
-  const { anvil, ...services } = await startServices(t);
+  const { anvil, ...services } = given ?? (await startServices(t));
   const logger = { info() {}, warn() {} };
   const db = await connectPostgres({ url: services.postgresUrl, name: "test", logger });
   t.teardown(() => db.end());
@@ -37,8 +44,14 @@ export async function startShop(
       startApi(t, {
         ...services,
         ...(now === undefined ? {} : { now }),
-        // Blocks of this chain come on demand.
-        change: (config) => change({ ...config, stalledAfterMs: 86_400_000 }),
+        change: (config) =>
+          change({
+            ...config,
+            // Blocks of this chain come on demand.
+            stalledAfterMs: 86_400_000,
+            // Each test is somebody else.
+            session: { ...config.session, noncesPerMinute: 1000, signInsPerMinute: 1000 },
+          }),
       }),
     ),
   );
@@ -102,7 +115,8 @@ export async function buyKey(
   return keyAnswer.parse((await askKey(api, headers, order.id)).json).key;
 }
 
-/** A wallet that nobody has used, signed in. Many sign-ins of one address would be refused. */
-export async function newcomer(api: Pick<ApiUnderTest, "url">, wallet: Wallet) {
+/** A wallet that nobody has used before, signed in. */
+export async function newcomer(api: Pick<ApiUnderTest, "url">) {
+  const wallet = new Wallet(Wallet.createRandom().privateKey);
   return { wallet: wallet.address, headers: (await signIn(api, wallet)).bearer };
 }
