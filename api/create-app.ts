@@ -15,6 +15,8 @@ import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { serveLive } from "./live/serve-live.ts";
 import { createRequireKey } from "./merchant/api-keys/require-key.ts";
+import { createMerchantPages } from "./merchant/pages/create-merchant-pages.ts";
+import { createKeySales } from "./merchant/pages/key-sales.ts";
 import { type ApiMetrics, measureRequests } from "./metrics.ts";
 import { createHealth } from "./read/health.ts";
 import { createCharge, createChargeClient } from "./rest/charge.ts";
@@ -98,6 +100,11 @@ export function createApp({
   serveGraphql(app, { schema, read, memo, charge, bodies, explain: explainFailure, logger, playground });
   serveLive(app, { feed, charge, clientAddress });
   explorer.addTo(app);
+  createMerchantPages({
+    sales: createKeySales(merchant.services),
+    ...{ sessions, charge, explain: explainFailure, logger },
+    placeOf: explorer.placeOf,
+  }).addTo(app);
   addTryPage(app);
   playground?.addTo(app);
   const health = createHealth({ ...parts, version });

@@ -16,7 +16,7 @@ import type { PageSettings } from "./page.ts";
 import type { PageRoute } from "./page-route.ts";
 import { explorerHeaders, pageType } from "./page-type.ts";
 import { qrOf } from "./pages/address.ts";
-import { createPlaceOf } from "./place-of.ts";
+import { createPlaceOf, type PlaceOf } from "./place-of.ts";
 import { createErrorPages } from "./send-error-pages.ts";
 
 const headCacheControl = "private, max-age=1";
@@ -40,6 +40,8 @@ export type Explorer = {
   addTo(app: FastifyInstance): void;
   /** Answers what the service refuses. */
   refuse: Refuse;
+  /** Where a page is and what it is made with, for pages of others in the same frame. */
+  placeOf: PlaceOf;
 };
 
 /**
@@ -95,6 +97,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
 
   return {
     refuse: errors.refuse,
+    placeOf,
     addTo(app) {
       for (const row of pages) app.get(row.path, (request, reply) => handle(row, request, reply));
 

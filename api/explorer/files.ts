@@ -1,9 +1,18 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
+import { readOwnFiles, readStaticFiles, staticCacheControl } from "../../lib/web/static-files.ts";
 
 const yearSeconds = 31_536_000;
-const files = readStaticFiles(new URL("assets/", import.meta.url), ["page.css", "page.js", "icon.svg"]);
+const files = [
+  ...readStaticFiles(new URL("assets/", import.meta.url), ["page.css", "page.js", "icon.svg"]),
+  ...readOwnFiles(new URL("../merchant/pages/assets/", import.meta.url), [
+    "merchant.css",
+    "merchant.js",
+    "sign-in.js",
+    "order.js",
+    "wallet-choice.js",
+  ]),
+];
 const version = files
   .reduce((hash, { path, body }) => hash.update(path).update(body), createHash("sha256"))
   .digest("base64url")

@@ -17,6 +17,7 @@ const entries: readonly { entry: Exclude<keyof Texts["nav"], "label">; path: str
   { entry: "burns", path: "burns" },
   { entry: "contracts", path: "contracts" },
   { entry: "network", path: "network" },
+  { entry: "merchant", path: "merchant" },
   { entry: "docs", path: "docs" },
 ];
 
@@ -39,7 +40,12 @@ export function frame(
   },
 ): string {
   const { texts, settings } = context;
-  const { title, description, main, retrySeconds, live, previous, next, searched = "" } = page;
+  const { title, description, main, retrySeconds, live, previous, next, searched = "", assets } = page;
+  const files = root + filesFolder;
+  const own =
+    assets === undefined
+      ? html``
+      : html`<link rel="stylesheet" href="${files}${assets}.css"><script type="module" src="${files}${assets}.js"></script>`;
   const neighbours = [
     ...(previous === undefined ? [] : [html`<link rel="prev" href="${root}${previous}">`]),
     ...(next === undefined ? [] : [html`<link rel="next" href="${root}${next}">`]),
@@ -53,7 +59,7 @@ export function frame(
   return pageShell({
     language,
     root,
-    files: root + filesFolder,
+    files,
     title,
     product: texts.explorer,
     head: html`<meta name="description" content="${description}">
@@ -62,8 +68,9 @@ export function frame(
     <meta property="og:type" content="website">
     <meta property="og:url" content="${settings.publicUrl.replace(/\/$/, "")}/${path.split("?", 1)[0] ?? ""}">
     <meta property="og:site_name" content="${network.chainName}">
-    ${neighbours}`,
-    bodyAttributes: html` data-root="${root}" data-words="${JSON.stringify(texts.live)}"${live === undefined ? html`` : html` data-live="${live}"`}${retrySeconds === undefined ? html`` : html` data-retry-seconds="${String(retrySeconds)}"`}`,
+    ${neighbours}
+    ${own}`,
+    bodyAttributes: html` data-root="${root}" data-words="${JSON.stringify({ ...texts.live, ...page.words })}"${live === undefined ? html`` : html` data-live="${live}"`}${retrySeconds === undefined ? html`` : html` data-retry-seconds="${String(retrySeconds)}"`}`,
     top: html`<a class="skip" href="#main">${texts.skip}</a>
       <form class="search" role="search" action="${root}search">
         <label for="q" class="unseen">${texts.search.label}</label>

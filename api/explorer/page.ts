@@ -40,6 +40,10 @@ export type Page = {
   next?: string | undefined;
   /** What was searched for, to stay in its field. */
   searched?: string;
+  /** Its style sheet and script beside those that every page has, by their name without an ending. */
+  assets?: string;
+  /** Texts for them, beside those that every page has. */
+  words?: Readonly<Record<string, string>>;
   /** It stays true while the release stays; others for one head. */
   lasting?: boolean;
 };

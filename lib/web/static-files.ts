@@ -32,8 +32,13 @@ export function readStaticFiles(folder: URL, names: readonly string[]): StaticFi
   const style = sharedSheets.map((name) => readText(new URL(name, shared))).join("\n");
   return [
     ...names.map((name) => readFile(folder, name, name.endsWith(".css") ? `${style}\n` : "")),
-    ...sharedScripts.map((name) => readFile(shared, name)),
+    ...readOwnFiles(shared, sharedScripts),
   ];
+}
+
+/** Reads files that stand beside those of `readStaticFiles`, as they are. */
+export function readOwnFiles(folder: URL, names: readonly string[]): StaticFile[] {
+  return names.map((name) => readFile(folder, name));
 }
 
 function readFile(folder: URL, name: string, before = ""): StaticFile {

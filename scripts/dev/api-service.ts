@@ -54,6 +54,8 @@ export function apiService({
         POSTGRES_URL: postgres,
         API_UPSTREAM: gatewayUrl,
         API_UPSTREAM_KEY: apiKey,
+        // Wallets are shown it when somebody signs in, so it has to be the address that is opened.
+        API_PUBLIC_URL: env["API_PUBLIC_URL"] ?? reachableUrl(config),
         API_FAUCET_URL: faucetPage,
         // The gateway, which tells whose page of the explorer it passes on.
         API_TRUSTED_PROXIES: env["API_TRUSTED_PROXIES"] ?? "127.0.0.1,::1",

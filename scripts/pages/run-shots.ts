@@ -8,10 +8,12 @@ import { startOwnRedis } from "../processes/own-redis.ts";
 import type { Teardown } from "../processes/teardown.ts";
 import { explorerScenes } from "./explorer-scenes.ts";
 import { indexPage } from "./index-page.ts";
+import { merchantScenes } from "./merchant-scenes.ts";
 import { faucetScenes, walletProxyScenes } from "./outer-scenes.ts";
 import type { Scene } from "./scene.ts";
 import { openExplorerSites } from "./sites/explorer-sites.ts";
 import { openFaucetSites } from "./sites/faucet-sites.ts";
+import { openMerchantSites } from "./sites/merchant-sites.ts";
 import { openWalletProxySites } from "./sites/wallet-proxy-sites.ts";
 import { type SceneShots, takeShots } from "./take-shots.ts";
 
@@ -73,25 +75,24 @@ export async function runShots(
 async function openScenes(t: Teardown): Promise<Scene[]> {
   const [redis, postgres] = await Promise.all([startOwnRedis(t), startOwnPostgres(t)]);
   let databases = 0;
-  const sites = await openExplorerSites(t, {
-    redisUrl: redis.url,
-    async createDatabase() {
-      databases += 1;
-      const name = `pages_${databases}`;
-      const admin = await connectPostgres({ url: postgres.url, name: "pages", logger: silent });
-      await admin.query(`create database ${name}`);
-      await admin.end();
-      const url = new URL(postgres.url);
-      url.pathname = `/${name}`;
-      return url.href;
-    },
-  });
+  const createDatabase = async () => {
+    databases += 1;
+    const name = `pages_${databases}`;
+    const admin = await connectPostgres({ url: postgres.url, name: "pages", logger: silent });
+    await admin.query(`create database ${name}`);
+    await admin.end();
+    const url = new URL(postgres.url);
+    url.pathname = `/${name}`;
+    return url.href;
+  };
+  const sites = await openExplorerSites(t, { redisUrl: redis.url, createDatabase });
   return [
     ...explorerScenes(sites).map(({ site, ...scene }) => ({
       ...scene,
       hasFixedClock: true,
       open: () => site(sites),
     })),
+    ...(await merchantScenes(openMerchantSites(t, { redisUrl: redis.url, createDatabase }))),
     ...faucetScenes(openFaucetSites(t)),
     ...walletProxyScenes(openWalletProxySites(t)),
   ];

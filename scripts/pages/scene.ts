@@ -13,5 +13,7 @@ export type Scene = {
   act?: (page: Page) => Promise<unknown>;
   /** Runs before the page's own scripts. */
   script?: string;
+  /** Of somebody who has signed in. */
+  cookie?: () => Promise<{ name: string; value: string }>;
   differsWithoutScripts?: boolean;
 };

@@ -31,7 +31,7 @@ export async function takeShots(browser: Browser, scene: Scene, folder: string):
 /** One load of the page serves all its colours and widths. */
 async function takeLanguage(
   browser: Browser,
-  { open, path, hasFixedClock = false, script, act, name }: Scene,
+  { open, path, hasFixedClock = false, script, cookie, act, name }: Scene,
   { language, scripts, folder }: Pick<Look, "language" | "scripts"> & { folder: string },
 ): Promise<Shot[]> {
   const site = await open();
@@ -46,6 +46,7 @@ async function takeLanguage(
     const page = await context.newPage();
     if (hasFixedClock) await page.clock.setFixedTime(shownAtMs);
     if (script !== undefined) await page.addInitScript(script);
+    if (cookie !== undefined) await context.addCookies([{ ...(await cookie()), url: site.url }]);
     await site.before?.();
     await page.goto(site.url + path, { waitUntil: "load" });
     if (scripts) await act?.(page);

@@ -35,6 +35,10 @@ export async function examinePages(
       const what = `${scene.name} ${nameOf(look)}`;
       const { page, problems, allowScripts } = await open(look, scene);
       const site = await scene.open();
+      // Pages of a language share a browser's context: who is signed in is so in a scene of theirs alone.
+      await page.context().clearCookies();
+      if (scene.cookie !== undefined)
+        await page.context().addCookies([{ ...(await scene.cookie()), url: site.url }]);
       await site.before?.();
       problems.origin = new URL(site.url).origin;
       await allowScripts(look.scripts);

@@ -10,8 +10,13 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** @param {number} seconds */
+/** @param {number} seconds how long ago; less than nothing is still to come */
 function ago(seconds) {
+  if (seconds <= -day) return say("inDays", { n: Math.floor(-seconds / day) });
+  if (seconds <= -hour) return say("inHours", { n: Math.floor(-seconds / hour) });
+  if (seconds <= -minute) return say("inMinutes", { n: Math.floor(-seconds / minute) });
+  // Clocks differ by some.
+  if (seconds <= -5) return say("inSeconds", { n: Math.floor(-seconds) });
   if (seconds < 2) return say("now");
   if (seconds < minute) return say("seconds", { n: Math.floor(seconds) });
   if (seconds < hour) return say("minutes", { n: Math.floor(seconds / minute) });

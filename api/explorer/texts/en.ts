@@ -14,6 +14,7 @@ export const en = {
     burns: "Burns",
     contracts: "Contracts",
     network: "Network",
+    merchant: "API keys",
     docs: "API",
   },
   search: {
@@ -50,6 +51,10 @@ export const en = {
     minutes: "{n} min ago",
     hours: "{n} h ago",
     days: "{n} d ago",
+    inSeconds: "in {n} s",
+    inMinutes: "in {n} min",
+    inHours: "in {n} h",
+    inDays: "in {n} d",
     copy: "Copy",
     copied: "Copied",
     notCopied: "Not copied",

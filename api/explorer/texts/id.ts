@@ -16,6 +16,7 @@ export const id: Texts = {
     burns: "Pembakaran",
     contracts: "Kontrak",
     network: "Jaringan",
+    merchant: "Kunci API",
     docs: "API",
   },
   search: {
@@ -51,6 +52,10 @@ export const id: Texts = {
     minutes: "{n} mnt lalu",
     hours: "{n} jam lalu",
     days: "{n} hari lalu",
+    inSeconds: "{n} dtk lagi",
+    inMinutes: "{n} mnt lagi",
+    inHours: "{n} jam lagi",
+    inDays: "{n} hr lagi",
     copy: "Salin",
     copied: "Tersalin",
     notCopied: "Tidak tersalin",

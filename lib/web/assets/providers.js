@@ -57,22 +57,25 @@ const unknownChain = 4902;
 /**
  * Has a wallet use the network; one that does not know it is asked to add it first.
  * @param {Provider} provider
- * @param {{ chainId: string }} configuration
+ * @param {{ chainId: string, rpcUrls: readonly string[] }} configuration
+ * @returns {Promise<boolean>} false where the wallet does not know the network, and there is no address to tell it
  */
 export async function useNetwork(provider, configuration) {
-  const { chainId } = configuration;
+  const { chainId, rpcUrls } = configuration;
   const isThere = async () => Number(await provider.request({ method: "eth_chainId" })) === Number(chainId);
-  if (await isThere()) return;
+  if (await isThere()) return true;
   const change = () => provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
   try {
     await change();
   } catch (error) {
     if (!isUnknownChain(error)) throw error;
+    if (rpcUrls.length === 0) return false;
     await addNetwork(provider, configuration);
     // Most wallets change to what was added by themselves, some do not.
     if (!(await isThere())) await change();
   }
   if (!(await isThere())) throw new WrongNetwork();
+  return true;
 }
 
 /** The wallet says that it did, and is elsewhere. */

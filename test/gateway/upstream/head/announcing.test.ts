@@ -1,8 +1,8 @@
 import { type Test, test } from "tap";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import { createHeaderChain } from "./header-chain.ts";
+import { createScriptedChain } from "./scripted-chain.ts";
 
-const chain = createHeaderChain("ours");
+const chain = createScriptedChain("ours");
 
 /** Five validators at block 10, announced. */
 function fiveAtTen() {

@@ -1,17 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Header } from "../../../../gateway/upstream/head/read-header.ts";
 
-export type HeaderChain = {
+export type ScriptedChain = {
   block(number: number): Header;
   genesisHash: string;
-  fork(name: string, at: number): HeaderChain;
+  fork(name: string, at: number): ScriptedChain;
 };
 
 /**
  * A chain whose block `number` is known before anyone has it. `name` decides every hash; a `fork` shares its blocks up to
  * and with `at` and differs above.
  */
-export function createHeaderChain(name: string, parent?: { chain: HeaderChain; at: number }): HeaderChain {
+export function createScriptedChain(
+  name: string,
+  parent?: { chain: ScriptedChain; at: number },
+): ScriptedChain {
   function hash(number: number): string {
     if (number < 0) return `0x${"0".repeat(64)}`;
     return parent !== undefined && number <= parent.at
@@ -26,10 +29,10 @@ export function createHeaderChain(name: string, parent?: { chain: HeaderChain; a
     const json = { ...own, extraData: "0x01", transactions: [] };
     return { number: BigInt(number), hash: own.hash, parentHash: own.parentHash, block: json };
   }
-  const chain: HeaderChain = {
+  const chain: ScriptedChain = {
     block,
     genesisHash: block(0).hash,
-    fork: (forkName, at) => createHeaderChain(forkName, { chain, at }),
+    fork: (forkName, at) => createScriptedChain(forkName, { chain, at }),
   };
   return chain;
 }

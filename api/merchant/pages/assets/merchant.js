@@ -1,0 +1,31 @@
+// @ts-check
+// What merchants' pages do beyond their HTML: signing in and paying, which need a wallet. All else works without it.
+
+import { followOrder } from "./order.js";
+import { offerSignIn } from "./sign-in.js";
+
+/** A form that is sent twice by a double click asks once. */
+function sendOnce() {
+  for (const form of document.querySelectorAll("form[data-once]")) {
+    form.addEventListener("submit", (event) => {
+      if (form.hasAttribute("data-sent")) event.preventDefault();
+      form.setAttribute("data-sent", "");
+      form.querySelector("button[type=submit]")?.setAttribute("aria-disabled", "true");
+    });
+  }
+  // A page that comes back as it was left can be sent again.
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) {
+      form.removeAttribute("data-sent");
+      form.querySelector("button[type=submit]")?.removeAttribute("aria-disabled");
+    }
+  });
+}
+
+sendOnce();
+if (document.getElementById("sign-in") !== null) offerSignIn();
+if (document.getElementById("order") !== null) followOrder();
+// Loaded again, the page would ask for the key a second time: the order's own page comes instead.
+if (document.getElementById("secret") !== null) {
+  history.replaceState(null, "", location.pathname.replace(/\/key$/, ""));
+}

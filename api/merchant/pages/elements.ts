@@ -1,0 +1,62 @@
+import { type Html, html } from "../../../lib/web/html.ts";
+import type { KeyScope } from "../../rest/security.ts";
+import type { MerchantContext, SignedIn } from "./merchant-page.ts";
+import type { Texts } from "./texts/en.ts";
+
+export type Tab = Exclude<keyof Texts["tabs"], "label">;
+
+const tabPaths: readonly (readonly [Tab, string])[] = [
+  ["keys", "merchant"],
+  ["buy", "merchant/buy"],
+  ["sessions", "merchant/sessions"],
+];
+
+/** The heading of a page for somebody who has signed in, the other pages, and the way out. */
+export function pageHead(context: SignedIn, { title, tab }: { title: string; tab?: Tab }): Html {
+  const { words, el, session } = context;
+  const links = tabPaths.map(([name, path]) => {
+    const current = name === tab ? html` aria-current="page"` : html``;
+    return html`<a href="${el.to(path)}"${current}>${words.tabs[name]}</a>`;
+  });
+  return html`<div class="intro wide"><h1>${title}</h1>
+<div class="who"><p>${words.account.signedInAs} ${el.addressLink(session.wallet)}</p>
+<form method="post" action="${el.to("merchant/sign-out")}"><button class="quiet small">${words.account.signOut}</button></form></div>
+<nav class="tabs" aria-label="${words.tabs.label}">
+${links}
+</nav></div>`;
+}
+
+/** What has just been done, or why not. */
+export function notice(text: string | undefined, kind: "good" | "bad" = "good"): Html {
+  if (text === undefined) return html``;
+  return kind === "good"
+    ? html`<p class="done" role="status">${text}</p>`
+    : html`<p class="alarm" role="alert">${text}</p>`;
+}
+
+/** A moment, which a script tells as well by how far away it is. */
+export function moment({ el }: MerchantContext, iso: string): Html {
+  return el.time(`${iso.slice(0, 19)}Z`);
+}
+
+export function scopeList({ words }: MerchantContext, scopes: readonly KeyScope[]): string {
+  return scopes.map((scope) => words.scopes.names[scope]).join(", ");
+}
+
+/** A page that says what is the matter, and leads back. */
+export function message(
+  context: MerchantContext,
+  { title, help, status, path = "merchant" }: { title: string; help: string; status: number; path?: string },
+) {
+  const { words, el } = context;
+  return {
+    title,
+    description: help,
+    status,
+    main: html`<section class="message" role="status">
+<h1>${title}</h1>
+<p>${help}</p>
+<p>${el.link(path, words.errors.back)}</p>
+</section>`,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Language } from "../../../lib/web/languages.ts";
+import type { Page, PageContext } from "../../explorer/page.ts";
+import type { WalletSession } from "../session/session-store.ts";
+import type { WalletSessions } from "../session/wallet-sessions.ts";
+import type { KeySales } from "./key-sales.ts";
+import type { Texts } from "./texts/en.ts";
+
+/** What a merchant's page is made with, beside what every page is made with. */
+export type MerchantContext = PageContext & {
+  words: Texts;
+  language: Language;
+  sales: KeySales;
+  sessions: Pick<WalletSessions, "list" | "end" | "endOthers" | "forgetCookie">;
+};
+
+export type SignedIn = MerchantContext & { session: WalletSession };
+
+/** What is sent: a page, or where to go on; with a cookie where the session ends. */
+export type MerchantAnswer = (Page | { redirect: string }) & { setCookie?: string };
+
+export type Input = {
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  /** Of a form that was posted; a field that stands there more than once is a list. */
+  form: Readonly<Record<string, unknown>>;
+};
+
+/** A row of the table of merchants' pages; all are for somebody who has signed in. */
+export type MerchantRoute = {
+  method: "GET" | "POST";
+  /** With Fastify's parameters, from the root. */
+  path: string;
+  answer(context: SignedIn, input: Input): Promise<MerchantAnswer> | MerchantAnswer;
+};

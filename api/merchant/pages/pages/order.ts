@@ -1,0 +1,167 @@
+import { isRefusal } from "../../../../lib/http-service/refusal.ts";
+import { network } from "../../../../lib/network.ts";
+import { isPostgresFailure } from "../../../../lib/postgres/postgres-failure.ts";
+import { copyable } from "../../../../lib/web/elements/copyable.ts";
+import { stepItems } from "../../../../lib/web/elements/steps.ts";
+import { facts } from "../../../../lib/web/elements/table.ts";
+import { type Html, html } from "../../../../lib/web/html.ts";
+import { revertText } from "../../../explorer/elements/revert-text.ts";
+import type { Page } from "../../../explorer/page.ts";
+import { transactionHash } from "../../../rest/parameters.ts";
+import type { OrderRecord } from "../../orders/order-record.ts";
+import { message, moment, pageHead, scopeList } from "../elements.ts";
+import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
+import { networkData } from "./sign-in.ts";
+
+/** How an order's payment stands, as far as the page was told of one. */
+type Payment =
+  | { state: "none" }
+  | { state: "unknown" | "sent" | "mined" | "away"; hash: string }
+  | { state: "reverted"; hash: string; reason: string | undefined };
+
+/** An order: paying it, and how the payment stands. The script asks for this page again and again, and puts parts of it in. */
+export const order: MerchantRoute = {
+  method: "GET",
+  path: "/merchant/orders/:id",
+  async answer(context, { params: { id = "" }, query }) {
+    const { sales, session } = context;
+    const found = await sales.findOrder(session.wallet, id);
+    if (isRefusal(found)) return missingOrder(context);
+    const hash = transactionHash.safeParse(query["tx"]);
+    const payment = found.status === "open" && hash.success ? await paymentOf(context, hash.data) : noPayment;
+    return orderPage(context, { order: found, payment });
+  },
+};
+
+const noPayment: Payment = { state: "none" };
+
+export function missingOrder(context: SignedIn): Page {
+  const { missing, missingHelp } = context.words.order;
+  return message(context, { title: missing, help: missingHelp, status: 404 });
+}
+
+async function paymentOf({ read }: SignedIn, hash: string): Promise<Payment> {
+  try {
+    const transaction = await read.transaction(hash);
+    if (transaction === undefined) return { state: "unknown", hash };
+    if (transaction.receipt === null) return { state: "sent", hash };
+    if (transaction.receipt.status === "success") return { state: "mined", hash };
+    const { revert } = transaction;
+    return { state: "reverted", hash, reason: revert === null ? undefined : revertText(revert) };
+  } catch (error) {
+    if (isPostgresFailure(error)) throw error;
+    // The chain is away: that is no reason to show nothing of an order.
+    return { state: "away", hash };
+  }
+}
+
+function orderPage(
+  context: SignedIn,
+  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+): Page {
+  const { words, el, sales } = context;
+  const { order: texts } = words;
+  const days = sales.packages.find(({ name }) => name === shown.package)?.days ?? 0;
+  const title = texts.title(words.packages.days(el.integer(days)));
+  return {
+    title,
+    description: words.intro,
+    main: html`${pageHead(context, { title })}
+<div class="cards">
+<section class="card" id="order" data-status="${shown.status}" data-payment="${payment.state}"${payData(context, shown)}>
+<ol class="steps" id="steps">${stepItems(steps(context), stepOf(shown, payment), { endsAtLast: shown.status === "used" })}</ol>
+<div id="state" role="status">${stateOf(context, { order: shown, payment })}</div>
+<div id="actions">${actionsOf(context, { order: shown, payment })}</div>
+<ul class="wallets" id="wallets"></ul>
+<p class="outcome" id="outcome" role="status"></p>
+</section>
+<section class="card" aria-labelledby="facts"><h2 id="facts">${texts.facts}</h2>
+<div id="order-facts">${orderFacts(context, { order: shown, payment })}</div>
+${withoutWallet(context, shown)}
+</section>
+</div>`,
+  };
+}
+
+/** What the script pays with, and from which account. */
+function payData(context: SignedIn, { amountWei, transaction }: OrderRecord): Html {
+  const { session, el, settings } = context;
+  return html` data-wallet="${session.wallet}" data-amount="${el.tokens(amountWei)}" data-faucet="${settings.faucetUrl}" data-transaction="${JSON.stringify(transaction)}"${networkData(context)}`;
+}
+
+function steps({ words: { order: texts } }: SignedIn): { key: string; name: string }[] {
+  return (["made", "pay", "booked", "key"] as const).map((key) => ({ key, name: texts.steps[key] }));
+}
+
+/** The step that it is at. */
+function stepOf({ status }: OrderRecord, payment: Payment): string {
+  if (status === "used" || status === "paid") return "key";
+  return payment.state === "mined" ? "booked" : "pay";
+}
+
+function stateOf(
+  context: SignedIn,
+  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+): Html {
+  const { words, el } = context;
+  const { says } = words.order;
+  const line = (text: string, more = "") =>
+    html`<p class="lead">${text}</p>${more === "" ? html`` : html`<p>${more}</p>`}`;
+  if (shown.status === "used") return line(says.used, says.usedHelp);
+  if (shown.status === "paid") return line(says.paid);
+  if (shown.status === "expired" && payment.state === "none") return line(says.expired);
+  if (payment.state === "reverted") {
+    const because = payment.reason === undefined ? "" : says.because(payment.reason);
+    return html`<p class="error" role="alert">${says.reverted} ${because}</p>${line(says.open(el.tokens(shown.amountWei)))}`;
+  }
+  return payment.state === "none" ? line(says.open(el.tokens(shown.amountWei))) : line(says[payment.state]);
+}
+
+function actionsOf(
+  { words, el }: SignedIn,
+  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+): Html {
+  const { order: texts } = words;
+  const link = (path: string, text: string) => html`<a class="button" href="${el.to(path)}">${text}</a>`;
+  if (shown.status === "used") return html`<p class="actions">${link("merchant", texts.keys)}</p>`;
+  if (shown.status === "expired") return html`<p class="actions">${link("merchant/buy", texts.another)}</p>`;
+  if (shown.status === "paid") {
+    return html`<form method="post" action="${el.to(`merchant/orders/${shown.id}/key`)}" data-once><p class="actions"><button type="submit">${texts.take}</button></p></form>`;
+  }
+  const look = html`<noscript><p class="note">${texts.needsScripts}</p><p class="actions"><a class="button quiet" href="${el.to(`merchant/orders/${shown.id}`)}">${texts.look}</a></p></noscript>`;
+  if (payment.state !== "none" && payment.state !== "reverted") return look;
+  return html`<p class="actions"><button type="button" id="pay" hidden>${texts.pay(el.tokens(shown.amountWei))}</button></p>${look}`;
+}
+
+function orderFacts(
+  context: SignedIn,
+  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+): Html {
+  const { words, el } = context;
+  const { order: texts } = words;
+  const hash = shown.paidTxHash ?? (payment.state === "none" ? null : payment.hash);
+  return facts([
+    [texts.price, texts.priceOf(el.tokens(shown.amountWei), el.tokens(shown.burnedWei))],
+    shown.label === "" ? undefined : [texts.label, shown.label],
+    [words.keys.scopes, scopeList(context, shown.scopes)],
+    shown.status === "open" ? [texts.payBefore, moment(context, shown.validUntil)] : undefined,
+    [texts.contract, el.addressLink(shown.contract)],
+    hash === null ? undefined : [texts.transaction, el.transactionLink(hash)],
+    [texts.number, html`<code class="long">${shown.id}</code>`],
+  ]);
+}
+
+/** For who pays by a program, or by a wallet that is no part of this browser. */
+function withoutWallet({ words: { order: texts } }: SignedIn, { transaction }: OrderRecord): Html {
+  if (transaction === null) return html``;
+  const { to, value, data } = transaction;
+  const wei = BigInt(value).toString();
+  return html`<details><summary>${texts.withoutWallet}</summary>
+<p>${texts.withoutWalletHelp} (${network.chainName}, ${String(network.chainId)})</p>
+${facts([
+  [texts.to, copyable(to, html`<code class="long">${to}</code>`, texts.to)],
+  [texts.value, copyable(wei, html`<code class="long">${wei}</code>`, texts.value)],
+  [texts.data, copyable(data, html`<code class="long data">${data}</code>`, texts.data)],
+])}
+</details>`;
+}

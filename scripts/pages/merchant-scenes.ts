@@ -1,0 +1,76 @@
+import type { Page } from "playwright-core";
+import type { Scene } from "./scene.ts";
+import type { MerchantSites } from "./sites/merchant-sites.ts";
+
+const wallets = (names: readonly string[]) => `(() => {
+  for (const name of ${JSON.stringify(names)}) {
+    const detail = Object.freeze({
+      info: Object.freeze({ uuid: name, name, rdns: "example." + name.toLowerCase().replace(" ", "-"),
+        icon: "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><circle cx='4' cy='4' r='4' fill='orange'/></svg>" }),
+      provider: { request: async () => { throw Object.assign(new Error("no"), { code: 4001 }); } },
+    });
+    addEventListener("eip6963:requestProvider", () =>
+      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
+  }
+})();`;
+const one = wallets(["Amber Wallet"]);
+const two = wallets(["Amber Wallet", "Blue Wallet"]);
+
+/** The merchants' pages and their states. */
+export async function merchantScenes({ shop, sessions }: MerchantSites): Promise<Scene[]> {
+  const { url, paths } = await shop();
+  const open = async () => ({ url });
+  const scene = (name: string, title: string, path: string, more: Partial<Scene> = {}): Scene => ({
+    ...{ name: `merchant-${name}`, title, path, open },
+    ...more,
+  });
+  const of = (session: keyof MerchantSites["sessions"]) => ({
+    cookie: async () => (await sessions[session]()).cookie,
+  });
+  const customer = of("customer");
+  const press = async (page: Page) => {
+    await page.locator("#wallets button").first().click();
+    await page.locator("#outcome[data-kind=bad]").waitFor();
+  };
+  const decline = async (page: Page) => {
+    await page.locator("#pay").click();
+    await page.locator("#outcome[data-kind=bad]").waitFor();
+  };
+  const withoutScopes = async (page: Page) => {
+    for (const box of await page.locator("[name=scope]").all()) await box.uncheck();
+    await page.locator("form.order-form button").click();
+    await page.locator(".alarm").waitFor();
+  };
+  const told = (page: Page) =>
+    page.locator("#wallets-text", { hasText: /no wallet|tidak punya dompet/ }).waitFor();
+  return [
+    scene("sign-in", "Signing in, without a wallet", "/merchant", { act: told, differsWithoutScripts: true }),
+    scene("wallets", "Two wallets", "/merchant", { script: two }),
+    scene("declined", "The wallet declines", "/merchant", { script: one, act: press }),
+    scene("elsewhere", "By another name of the server", "/merchant", {
+      open: async () => ({ url: url.replace("127.0.0.1", "localhost") }),
+    }),
+    scene("no-keys", "Somebody who has just come", "/merchant", of("newcomer")),
+    scene("keys", "Keys, and orders that wait", "/merchant", { ...customer, differsWithoutScripts: true }),
+    scene("revoked", "A key was revoked", "/merchant?done=revoked", customer),
+    scene("buy", "Buying a key", "/merchant/buy", customer),
+    scene("buy-fault", "A form that cannot be", "/merchant/buy", { ...customer, act: withoutScopes }),
+    scene("key-limit", "As many keys as can be", "/merchant/buy", of("collector")),
+    scene("order", "An order to be paid", paths.open, {
+      ...customer,
+      script: one,
+      differsWithoutScripts: true,
+    }),
+    scene("order-declined", "The payment is declined", paths.open, {
+      ...customer,
+      script: one,
+      act: decline,
+    }),
+    scene("order-sent", "A payment on its way", paths.sent, { ...customer, script: one }),
+    scene("order-paid", "A paid order", paths.paid, customer),
+    scene("order-used", "An order whose key was taken", paths.used, customer),
+    scene("order-missing", "No such order", "/merchant/orders/ord_0000000000000000000000", customer),
+    scene("revoke", "Revoking a key", paths.key, customer),
+    scene("sessions", "Sessions", "/merchant/sessions", customer),
+  ];
+}
