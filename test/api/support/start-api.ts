@@ -27,7 +27,7 @@ export async function startApi(
   },
 ): Promise<ApiUnderTest> {
   // A test sees its own requests; those of limits set theirs.
-  const config = change(ownApiConfig(services));
+  const config = withoutDevelopmentKeys(change(ownApiConfig(services)));
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const api = await start(config, { logger, ...(now === undefined ? {} : { now }) });
@@ -54,4 +54,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Production takes no key that everybody knows: a test's API sells nothing there unless it brings its own. */
+function withoutDevelopmentKeys(config: ApiConfig): ApiConfig {
+  const { profile, svcDev } = config;
+  if (profile !== "production" || svcDev.orderSigner.kind !== "development") return config;
+  return { ...config, svcDev: { ...svcDev, orderSigner: { kind: "none" } } };
 }
