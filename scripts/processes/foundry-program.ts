@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
  * killed the program lives on, and cast's launcher always exits with 0.
  */
 export function foundryProgram(
-  name: "anvil" | "cast",
+  name: "anvil" | "cast" | "forge",
   { platform, arch }: { platform: string; arch: string },
 ): string {
   const require = createRequire(import.meta.url);

@@ -24,7 +24,13 @@ export async function startOwnAnvil(
     chainId = 8845,
     blockTimeSeconds,
     genesisTimestampSeconds,
-  }: { chainId?: number; blockTimeSeconds?: number; genesisTimestampSeconds?: number } = {},
+    genesisFile,
+  }: {
+    chainId?: number;
+    blockTimeSeconds?: number;
+    genesisTimestampSeconds?: number;
+    genesisFile?: string;
+  } = {},
 ): Promise<OwnAnvil> {
   const cacheFolder = await mkdtemp(join(tmpdir(), "tollgate-anvil-"));
   const watch = await startParentWatch();
@@ -34,6 +40,7 @@ export async function startOwnAnvil(
     chainId,
     cacheFolder,
     blockTimeSeconds: blockTimeSeconds ?? "on demand",
+    genesisFile,
     ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
     onLine: () => {},
     onChild: ({ pid }) => watch.remember(pid),

@@ -23,6 +23,8 @@ export type AnvilOptions = {
   cacheFolder: string;
   /** A saved chain, as JSON. */
   loadFile?: string | undefined;
+  /** A genesis.json, whose accounts it begins with. */
+  genesisFile?: string | undefined;
   /** Seconds since 1970; the genesis hash follows from it. Now unless told otherwise. */
   genesisTimestampSeconds?: number;
   onLine: (line: string) => void;
@@ -97,7 +99,8 @@ function tells(line: string): boolean {
 }
 
 function anvilArguments(options: AnvilOptions): string[] {
-  const { port, chainId, blockTimeSeconds, cacheFolder, loadFile, genesisTimestampSeconds } = options;
+  const { port, chainId, blockTimeSeconds, cacheFolder, loadFile, genesisFile, genesisTimestampSeconds } =
+    options;
   return [
     // Without --no-cors any web page that finds its port could call it.
     ...["--host", "127.0.0.1", "--port", String(port), "--no-cors", "--chain-id", String(chainId)],
@@ -109,6 +112,7 @@ function anvilArguments(options: AnvilOptions): string[] {
     ...["--cache-path", cacheFolder, "--max-persisted-states", String(statesOnDiskMax)],
     ...["--no-request-size-limit", "--color", "never"],
     ...(loadFile === undefined ? [] : ["--load-state", loadFile]),
+    ...(genesisFile === undefined ? [] : ["--init", genesisFile]),
     ...(genesisTimestampSeconds === undefined ? [] : ["--timestamp", String(genesisTimestampSeconds)]),
   ];
 }
