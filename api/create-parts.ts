@@ -17,6 +17,8 @@ import { createMerchant } from "./merchant/create-merchant.ts";
 import { createLedger } from "./merchant/ledger/ledger.ts";
 import type { MerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
+import { createSweep } from "./merchant/sweep.ts";
+import { removeUnpaidOrders, removeUnusedWallets } from "./merchant/unused-rows.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 import { createValidatorHeads } from "./read/validator-heads.ts";
@@ -96,7 +98,11 @@ export function createParts({
     points: pointsOf(config),
     windowSeconds: config.limits.windowSeconds,
   });
-  const { sessions, sweep } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
+  const { sessions, removeExpired } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
+  const sweep = createSweep({
+    tasks: [removeExpired, removeUnpaidOrders(pool), removeUnusedWallets(pool)],
+    logger,
+  });
   const merchant = createMerchant({
     ...{ config, merchantKeys, redis, pool, reader, heads, newest, logger, now },
     ledger: ledger?.standing ?? nobodyFollows,
@@ -124,7 +130,7 @@ export function createParts({
     read,
     limiter,
     sessions,
-    sessionSweep: sweep,
+    sweep,
     merchant,
 
     /** Why the API works only in part. */

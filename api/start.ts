@@ -69,7 +69,7 @@ export async function start(
     await migrate({ url: config.postgres.url, folder: migrationsFolder, logger });
     follower.start();
     ledger?.start();
-    parts.sessionSweep.start();
+    parts.sweep.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";

@@ -31,9 +31,14 @@ export async function listOrders(
   return rows.map(readOrder);
 }
 
-/** Makes all others wait who are about to use up one of the wallet's limits; the wallet is known after it. */
+/**
+ * Makes all others wait who are about to use up one of the wallet's limits; the wallet is known after it. One statement, so that a
+ * wallet cannot be removed as unused between being found and being locked.
+ */
 export async function lockWallet(db: Pick<Queryable, "query">, wallet: string): Promise<void> {
-  const values = [bytesOf(wallet)];
-  await db.query({ text: "insert into svc.wallets (address) values ($1) on conflict do nothing", values });
-  await db.query({ text: "select 1 from svc.wallets where address = $1 for update", values });
+  await db.query({
+    text: `insert into svc.wallets (address) values ($1)
+      on conflict (address) do update set address = excluded.address`,
+    values: [bytesOf(wallet)],
+  });
 }

@@ -11,7 +11,6 @@ import { signInSite } from "./judge-message.ts";
 import { createNonces } from "./nonces.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionStore } from "./session-store.ts";
-import { createSessionSweep } from "./session-sweep.ts";
 import { createWalletSessions } from "./wallet-sessions.ts";
 
 const minuteSeconds = 60;
@@ -54,5 +53,5 @@ export function createSessions({
       signIns: limit("sign-in", "tries to sign in", session.signInsPerMinute),
     },
   });
-  return { sessions, sweep: createSessionSweep({ store, logger }) };
+  return { sessions, removeExpired: store.removeExpired };
 }

@@ -3,6 +3,7 @@ import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import { onlyRow, type Row, readBoolean, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
+import { lockWallet } from "../orders/order-store.ts";
 import { createSessionToken, hashSessionToken } from "./session-token.ts";
 
 export type WalletSession = {
@@ -52,9 +53,8 @@ export function createSessionStore({
       const id = randomUUID();
       const session = await transaction(db, async (client) => {
         const owner = bytesOf(wallet);
-        await client.query("insert into svc.wallets (address) values ($1) on conflict do nothing", [owner]);
         // Who signs in twice at once is counted one after the other.
-        await client.query("select from svc.wallets where address = $1 for no key update", [owner]);
+        await lockWallet(client, wallet);
         const { rows } = await client.query(
           `insert into svc.sessions (token_hash, id, wallet, created_at, expires_at, user_agent)
           values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
@@ -114,15 +114,15 @@ export function createSessionStore({
       return rowCount ?? 0;
     },
 
-    /** Removes rows of sessions that have run out, at most a thousand; how many it removed. */
-    async removeExpired(): Promise<number> {
+    /** Removes rows of sessions that have run out, at most a thousand. */
+    async removeExpired(): Promise<{ hasMore: boolean }> {
       const { rowCount } = await db.query(
-        `delete from svc.sessions where token_hash in (
+        `delete from svc.sessions where token_hash = any(array(
           select token_hash from svc.sessions where expires_at <= $1
-          order by expires_at limit $2 for update skip locked)`,
+          order by expires_at limit $2 for update skip locked))`,
         [new Date(now()), removedAtOnceMax],
       );
-      return rowCount ?? 0;
+      return { hasMore: rowCount === removedAtOnceMax };
     },
   };
 }
