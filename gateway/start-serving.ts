@@ -121,7 +121,7 @@ function startLimiter({ parts, progress, metrics, logger, onStop }: ServingOptio
   const limiter = createLimiter({ redis, logger });
   progress.limiter = limiter;
   const lost = keys.loss();
-  if (lost !== undefined && lost !== "none") limiter.hold(lossReasons[lost]);
+  if (lost !== undefined && lost !== "neverAny") limiter.hold(lossReasons[lost]);
   registerLimiterMetrics({ registry: metrics.registry, limiter });
   onStop(() => limiter.stop());
   return limiter;

@@ -14,8 +14,9 @@ export type SealReader = ReturnType<typeof createSealReader>;
 
 /**
  * What the consensus says of blocks. Of young ones the validators themselves are asked, each at its own address, for the
- * seals that it keeps: one that is away, slow or lies can only leave out its own. Recovering a seal takes 0.2 ms, hence
- * `blocksMax`: older blocks than the head's last so many have rounds and missed turns, but no sealers.
+ * seals that it keeps: one that is away, slow or lies can only leave out its own. Recovering a seal takes 0.2 ms
+ * and a block of five validators 1 to 2 ms, hence `blocksMax`: older blocks than the head's last so many have rounds and
+ * missed turns, but no sealers.
  */
 export function createSealReader({
   validators,
@@ -68,7 +69,7 @@ export function createSealReader({
       for (const [index, { block, json }] of young.entries()) {
         const shown = copies.flatMap((ofValidator) => ofValidator[index] ?? []);
         sealed.set(block.number, sealedConsensusOf({ json, copies: shown }));
-        // Each takes a millisecond, and requests wait meanwhile.
+        // Each takes 1 to 2 ms, and requests wait meanwhile.
         await nextTurn();
       }
       return blocks.map(({ block }) => sealed.get(block.number) ?? consensusOf(block));

@@ -1,5 +1,5 @@
 import { checksumAddress } from "../../lib/chain/checksum-address.ts";
-import { readBlockHeader, sealersOf } from "../../lib/ibft/block-header.ts";
+import { readBlockHeader, signersOf } from "../../lib/ibft/block-header.ts";
 import { decodeExtraData } from "../../lib/ibft/extra-data.ts";
 import { missedTurns, quorumOf } from "../../lib/ibft/quorum.ts";
 import { isPostgresFailure } from "../../lib/postgres/postgres-failure.ts";
@@ -29,7 +29,7 @@ export async function readConsensus(db: Queryable, block: BlockWithHeader): Prom
     };
   }
   const { validators, round } = decoded.extraData;
-  const sealers = new Set([...(await collectedSealers(db, block.number)), ...headerSealers(block)]);
+  const sealers = new Set([...(await collectedSealers(db, block.number)), ...headerSigners(block)]);
   const named = validators.map((one) => checksumAddress(one));
   return {
     blockNumber: block.number,
@@ -42,9 +42,9 @@ export async function readConsensus(db: Queryable, block: BlockWithHeader): Prom
   };
 }
 
-function headerSealers(block: BlockWithHeader): ReadonlySet<string> {
+function headerSigners(block: BlockWithHeader): ReadonlySet<string> {
   const read = readBlockHeader(block.header);
-  return "header" in read ? sealersOf(read.header) : new Set();
+  return "header" in read ? signersOf(read.header) : new Set();
 }
 
 async function collectedSealers(db: Queryable, number: number): Promise<string[]> {

@@ -96,7 +96,7 @@ function pageOf<Record>(
   };
 }
 
-/** Just above the last block that the page says it has: one that comes between the two statements is on no page of it. */
+/** Just above the last block that the page says it has, so a block indexed between the two queries is left out. */
 function firstOf({ epoch, indexedBlock }: IndexState): Cursor {
   return { epoch, block: (indexedBlock ?? -1) + 1, index: 0, item: 0 };
 }

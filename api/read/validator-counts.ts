@@ -35,7 +35,11 @@ export async function countValidators(
   });
   const toBlock = readNullable(readInteger, onlyRow(found), "last");
   if (active.length === 0 || toBlock === null || toBlock === 0) {
-    return { validators: active.map((address) => empty(address, nameOf)), fromBlock: null, toBlock: null };
+    return {
+      validators: active.map((address) => activeWithoutCounts(address, nameOf)),
+      fromBlock: null,
+      toBlock: null,
+    };
   }
   // The genesis block was proposed by nobody.
   const fromBlock = Math.max(1, toBlock - windowBlocks + 1);
@@ -58,7 +62,7 @@ export async function countValidators(
       return [
         address,
         {
-          ...empty(address, nameOf),
+          ...activeWithoutCounts(address, nameOf),
           active: active.includes(address),
           proposed,
           turns: proposed + missedTurns,
@@ -72,12 +76,12 @@ export async function countValidators(
   );
   const sealable = [...counted.values()][0]?.sealable ?? 0;
   for (const address of active) {
-    if (!counted.has(address)) counted.set(address, { ...empty(address, nameOf), active: true, sealable });
+    if (!counted.has(address)) counted.set(address, { ...activeWithoutCounts(address, nameOf), sealable });
   }
   return { validators: [...counted.values()].sort(byAddress), fromBlock, toBlock };
 }
 
-function empty(address: string, nameOf: ValidatorSet["nameOf"]): ValidatorRecord {
+function activeWithoutCounts(address: string, nameOf: ValidatorSet["nameOf"]): ValidatorRecord {
   return {
     address,
     name: nameOf(address),

@@ -16,9 +16,9 @@ end
  * ARGV now, window, most an address, most a scope, most over all, most that wait, claims that the wallet can pay,
  * lifetime of the idempotency key (0: none was sent), fingerprint, id, earlier id, then names and values of the record.
  *
- * Answers {outcome, detail, standing of the address, of the scope}, where a standing is {claims that count, milliseconds
- * until one less counts}. Outcomes: accepted; repeated (detail: the first claim's id); reused, paused, starting, full,
- * empty; limited (detail: which limit, milliseconds until there is room). Nothing changes unless it is 'accepted'.
+ * Answers {outcome, detail, waitMs, standing of the address, of the scope}, where a standing is {claims that count,
+ * milliseconds until one less counts}. Outcomes: accepted; repeated (detail: the first claim's id); reused, paused, starting,
+ * full, empty; limited (detail: which limit; waitMs: until there is room). Nothing changes unless it is 'accepted'.
  */
 export const admitScript = defineScript(`${luaNowMs}
 local now, window = nowMs(ARGV[1]), tonumber(ARGV[2])
@@ -61,8 +61,8 @@ for index = 1, 3 do
   local key = KEYS[6 + index]
   local count = standing(key)[1]
   if count >= most[index] then
-    local last = redis.call('ZRANGE', key, count - most[index], count - most[index], 'WITHSCORES')[2]
-    return answer('limited', names[index], tonumber(last) - now)
+    local roomAtMs = redis.call('ZRANGE', key, count - most[index], count - most[index], 'WITHSCORES')[2]
+    return answer('limited', names[index], tonumber(roomAtMs) - now)
   end
 end
 if waiting >= waitMax then return answer('full') end

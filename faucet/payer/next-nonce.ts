@@ -3,7 +3,7 @@ import type { Round } from "./payer-context.ts";
 
 /** How long to wait for transactions of the wallet that Redis does not know, and for a node that can tell of them. */
 const patienceMs = 30_000;
-/** How many new blocks must lack them: while the chain stands still nothing is mined, however long. */
+/** Also wait for so many new blocks without them, since a stalled chain mines nothing. */
 const patienceBlocks = 3;
 
 /**
@@ -11,16 +11,16 @@ const patienceBlocks = 3;
  * if Redis has lost something. Then the transactions on the chain are read first. A nonce never goes back.
  */
 export function createNextNonce({ now }: { now: () => number }) {
-  const look = createPatience({ now });
-  const pool = createPatience({ now });
+  const chainPatience = createPatience({ now });
+  const poolPatience = createPatience({ now });
 
   /** The chain's nonce for a Redis that has none. */
-  async function first(round: Round): Promise<number | undefined> {
+  async function takeFromChain(round: Round): Promise<number | undefined> {
     const { chain, store, fence, snapshot, logger } = round;
     // A pool may hold a payment of a faucet whose Redis is lost. A new signature at its nonce would replace it.
-    if ((await chain.pendingNonce()) > snapshot.nonce && look.isLeft(round)) return undefined;
+    if ((await chain.pendingNonce()) > snapshot.nonce && chainPatience.mustStillWait(round)) return undefined;
     const { complete, restored } = await lookThrough(round, { from: 0, before: snapshot.nonce });
-    if (!complete && look.isLeft(round)) return undefined;
+    if (!complete && chainPatience.mustStillWait(round)) return undefined;
     if (!complete) {
       logger.warn(
         "the node cannot tell all payments of the last day: some addresses may claim again too early",
@@ -35,10 +35,10 @@ export function createNextNonce({ now }: { now: () => number }) {
   }
 
   /** The chain is further than Redis: nonces were used that Redis does not know. */
-  async function further(round: Round, known: number): Promise<number | undefined> {
+  async function catchUpWithChain(round: Round, known: number): Promise<number | undefined> {
     const { store, fence, snapshot, logger, metrics } = round;
     const { complete, restored } = await lookThrough(round, { from: known, before: snapshot.nonce });
-    if (!complete && look.isLeft(round)) return undefined;
+    if (!complete && chainPatience.mustStillWait(round)) return undefined;
     if (!(await store.moveNonce(fence, { from: known, to: snapshot.nonce }))) return undefined;
     const outside = snapshot.nonce - known - restored;
     metrics.outsideNonces.inc(outside);
@@ -54,9 +54,9 @@ export function createNextNonce({ now }: { now: () => number }) {
       const nonce = isCurrent
         ? known
         : known === undefined
-          ? await first(round)
-          : await further(round, known);
-      if (nonce !== undefined) look.renew();
+          ? await takeFromChain(round)
+          : await catchUpWithChain(round, known);
+      if (nonce !== undefined) chainPatience.renew();
       return nonce;
     },
 
@@ -65,8 +65,8 @@ export function createNextNonce({ now }: { now: () => number }) {
      * faucet whose Redis has lost the signature. Once it is mined, `find` tells which. One that is never mined is replaced.
      */
     async isFree(round: Round, nonce: number): Promise<boolean> {
-      if ((await round.chain.pendingNonce()) > nonce && pool.isLeft(round)) return false;
-      pool.renew();
+      if ((await round.chain.pendingNonce()) > nonce && poolPatience.mustStillWait(round)) return false;
+      poolPatience.renew();
       return true;
     },
   };
@@ -76,7 +76,7 @@ export function createNextNonce({ now }: { now: () => number }) {
 function createPatience({ now }: { now: () => number }) {
   let since: { atMs: number; height: number } | undefined;
   return {
-    isLeft({ snapshot: { height } }: Pick<Round, "snapshot">): boolean {
+    mustStillWait({ snapshot: { height } }: Pick<Round, "snapshot">): boolean {
       since ??= { atMs: now(), height };
       return now() - since.atMs < patienceMs || height < since.height + patienceBlocks;
     },

@@ -24,8 +24,8 @@ export type KeyCache = {
   ): FoundOrNot | Promise<FoundOrNot>;
   /** Whether changes to keys are heard as they happen. */
   hearsChanges(): boolean;
-  /** How keys are missing. `"none"`: production has no keys at all, and has never had any. */
-  loss(): KeyLoss | "none" | undefined;
+  /** How keys are missing. `"neverAny"`: production has no keys, and has never had any. `undefined`: none are missing. */
+  loss(): KeyLoss | "neverAny" | undefined;
   /** The keys that were there last. */
   history(): KeyHistory | undefined;
   stats(): Readonly<LookUpStats>;
@@ -39,8 +39,9 @@ export type LookUpStats = {
   failed: number;
   /** Known from memory to be unknown. */
   remembered: number;
-  /** Not looked up: beyond the bound for strange keys, or for those of refused addresses. */
+  /** Strange keys beyond the bound on their look-ups. */
   bounded: number;
+  /** Strange keys of refused addresses, beyond the tighter bound for those. */
   refused: number;
 };
 
@@ -51,7 +52,7 @@ export type KeyCacheOptions = {
   /** Having none counts as having lost them: in production, keys are made by operators and by nobody else. */
   keysExpected?: boolean;
   /** Told of what `loss` answers: at each look at Redis while keys are missing, and once when they are not any more. */
-  onLoss?: (loss: KeyLoss | "none" | undefined, known: KeyHistory | undefined) => void;
+  onLoss?: (loss: KeyLoss | "neverAny" | undefined, missing: KeyHistory | undefined) => void;
 };
 
 /**
@@ -76,31 +77,31 @@ export function createKeyCache(options: KeyCacheOptions): KeyCache {
     onTeamChange(team) {
       good.dropTeam(team);
     },
-    onVersionGap() {
-      // Not dropped: without Redis, which may be why there is a gap, they serve for a while.
+    onMayHaveMissed() {
+      // Not dropped: without Redis, which may be why changes were missed, they serve for a while.
       good.markStale();
       unknown.clear();
       directory.reload();
-      if (loss() === "none") onLoss?.("none", undefined);
+      if (loss() === "neverAny") onLoss?.("neverAny", undefined);
     },
     ...(onLoss === undefined ? {} : { onLoss }),
   });
 
-  function loss(): KeyLoss | "none" | undefined {
-    const isNone = keysExpected && watch.known()?.version === 0;
-    return watch.loss() ?? (isNone ? "none" : undefined);
+  function loss(): KeyLoss | "neverAny" | undefined {
+    const hadNeverAny = keysExpected && watch.lastWhole()?.version === 0;
+    return watch.loss() ?? (hadNeverAny ? "neverAny" : undefined);
   }
 
   async function ask(hash: string): Promise<FoundOrNot> {
     const versionBefore = watch.version();
-    const knownBefore = watch.known();
+    const wholeBefore = watch.lastWhole();
     const readAtMs = monotonicMs();
     try {
       const { key, history, lost } = await keyStore.lookUp(hash);
       stats[key === undefined ? "unknown" : "found"] += 1;
       // A change may have passed between the two connections: then this answer serves once and is not remembered.
       const stale = watch.version() !== versionBefore;
-      const lossSeen = keyLoss({ known: knownBefore, lost, seen: history });
+      const lossSeen = keyLoss({ known: wholeBefore, lost, seen: history });
       if (lossSeen !== undefined && watch.loss() === undefined) watch.look();
       // Asked before the first look at Redis.
       if (keysExpected && history.version === 0) return good.lastRead(hash);
@@ -148,7 +149,7 @@ export function createKeyCache(options: KeyCacheOptions): KeyCache {
     },
     hearsChanges: () => watch.subscribed(),
     loss,
-    history: () => watch.known(),
+    history: () => watch.lastWhole(),
     stats: () => stats,
     stop() {
       directory.stop();

@@ -5,19 +5,20 @@ import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { SeedKey } from "../../lib/keys/seed-keys.ts";
 
 /** What `/readyz` says. */
-export const lossReasons: Readonly<Record<KeyLoss | "none", string>> = {
+export const lossReasons: Readonly<Record<KeyLoss | "neverAny", string>> = {
   emptied:
     "Redis has lost all API keys: bring them back with npm run keys -- import, or say that none are meant with confirm",
   begunAnew:
     "Redis has lost the API keys of before: bring them back with npm run keys -- import, or say that none of them are meant with confirm",
   older:
     "Redis holds an earlier state of the API keys: bring the last one back with npm run keys -- import, or say that this one is meant with confirm",
-  none: "Redis holds no API keys: make the first with npm run keys -- create, or bring lost ones back with import",
+  neverAny:
+    "Redis holds no API keys: make the first with npm run keys -- create, or bring lost ones back with import",
 };
 
 export type KeyLossKeeper = {
   /** For the key cache: keys are missing, or no more. */
-  told(loss: KeyLoss | "none" | undefined, known: KeyHistory | undefined): void;
+  told(loss: KeyLoss | "neverAny" | undefined, missing: KeyHistory | undefined): void;
 };
 
 /**
@@ -38,19 +39,19 @@ export function createKeyLossKeeper({
   /** With a reason: Redis is not to be asked about limits until it is called without one. */
   holdLimits: (reason: string | undefined) => void;
 }): KeyLossKeeper {
-  let last: KeyLoss | "none" | undefined;
+  let last: KeyLoss | "neverAny" | undefined;
   let isSeeding = false;
   let isSeeded = false;
 
-  async function seedAgain(known: KeyHistory | undefined): Promise<void> {
+  async function seedAgain(missing: KeyHistory | undefined): Promise<void> {
     isSeeding = true;
     try {
       const { seeded } = await keyStore.seed({ keys: seeds, profile });
       isSeeded = true;
       const { now } = await keyStore.history();
-      const isWhole = known !== undefined && now.keys >= known.keys;
-      logger.warn({ seeded, keysBefore: known?.keys, keys: now.keys }, "development keys were put back");
-      if (isWhole) await keyStore.confirm({ above: known.version });
+      const isWhole = missing !== undefined && now.keys >= missing.keys;
+      logger.warn({ seeded, keysBefore: missing?.keys, keys: now.keys }, "development keys were put back");
+      if (isWhole) await keyStore.confirm({ above: missing.version });
     } catch (error) {
       logger.warn({ err: error }, "development keys could not be put back yet");
     } finally {
@@ -59,8 +60,8 @@ export function createKeyLossKeeper({
   }
 
   return {
-    told(loss, known) {
-      if (loss === "none") {
+    told(loss, missing) {
+      if (loss === "neverAny") {
         // Nothing that was here is missing, so limits hold.
         if (last !== loss) logger.warn(lossReasons[loss]);
         last = loss;
@@ -69,12 +70,12 @@ export function createKeyLossKeeper({
       if (loss !== last) {
         holdLimits(loss === undefined ? undefined : lossReasons[loss]);
         if (loss === undefined) logger.info("the API keys in Redis are whole again");
-        else logger.error({ loss, version: known?.version, keys: known?.keys }, lossReasons[loss]);
+        else logger.error({ loss, version: missing?.version, keys: missing?.keys }, lossReasons[loss]);
       }
       if (loss === undefined || loss === "emptied") isSeeded = false;
       last = loss;
       const maySeed = profile === "development" && (loss === "emptied" || loss === "begunAnew");
-      if (maySeed && !isSeeding && !isSeeded) void seedAgain(known);
+      if (maySeed && !isSeeding && !isSeeded) void seedAgain(missing);
     },
   };
 }

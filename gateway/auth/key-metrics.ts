@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { KeyCache } from "./key-cache.ts";
 
-const losses = { emptied: "emptied", begunAnew: "begun_anew", older: "older", none: "none" } as const;
+/** The label's values. Alert rules name them. */
+const losses = { emptied: "emptied", begunAnew: "begun_anew", older: "older", neverAny: "none" } as const;
 
 /** Shows whether keys are missing and what look-ups come to. They are read when somebody asks. */
 export function registerKeyMetrics({

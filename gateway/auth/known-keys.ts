@@ -10,7 +10,7 @@ type Entry = { known: KnownKey; stale: boolean };
 const keysMax = 20_000;
 /** A record is read again so often although its changes are heard: what goes wrong unnoticed is put right by it. */
 const ageMsMax = 60_000;
-/** How long a record serves while Redis does not answer (product.md, "Limits"). */
+/** How long a record serves while Redis does not answer (gateway/README.md, "Limits"). */
 const withoutRedisAgeMsMax = 5 * 60_000;
 
 /** Records of good keys in memory, and how long each may be believed. */

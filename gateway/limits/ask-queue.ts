@@ -93,7 +93,7 @@ export function createAskQueue({
 
   async function ask(budget: Budget, waiting: readonly Waiting[], wanted: number): Promise<void> {
     const { keyId, team, limit, teamCap } = budget;
-    const epoch = health.epoch();
+    const outage = health.outage();
     const runs = toRuns(waiting);
     const calls = runs.reduce((sum, { count }) => sum + count, 0);
     lastLease += 1;
@@ -105,7 +105,7 @@ export function createAskQueue({
     try {
       const taken = await store.take({ keyId, team, limit, teamCap, lease, wanted, runs });
       // An answer from before an outage: its calls are paid for, but the rest of it no longer holds.
-      if (health.epoch() === epoch && budget.epoch === epoch) {
+      if (health.outage() === outage && budget.outage === outage) {
         learn({ budget, taken, lease, wanted, sentMs, nowMs: monotonicMs() });
         if (taken.leased > 0) keeper.hold(budget);
         stats.points.leased += taken.leased;
@@ -113,7 +113,7 @@ export function createAskQueue({
       distribute(waiting, runs, taken.fits);
       for (const { decide } of waiting) decide();
     } catch (error) {
-      health.failed(error, epoch);
+      health.failed(error, outage);
       for (const { fail } of waiting) fail();
     } finally {
       if (wanted > 0) budget.leaseAsked = false;

@@ -48,8 +48,8 @@ export type Budget = {
   readonly team: string;
   limit: number;
   teamCap: number;
-  /** The epoch of Redis's health in which the fields below were learned. */
-  epoch: number;
+  /** The number of Redis's last outage before the fields below were learned. */
+  outage: number;
   lease: Lease;
   leaseAsked: boolean;
   noLeaseBeforeMs: number;
@@ -66,13 +66,13 @@ export type Budget = {
   scheduled: boolean;
 };
 
-export function createBudget({ keyId, team, epoch }: { keyId: string; team: string; epoch: number }): Budget {
+export function createBudget({ keyId, team, outage }: Pick<Budget, "keyId" | "team" | "outage">): Budget {
   return {
     keyId,
     team,
     limit: 0,
     teamCap: 0,
-    epoch,
+    outage,
     lease: createLease(),
     leaseAsked: false,
     noLeaseBeforeMs: 0,
@@ -97,8 +97,8 @@ export function leases({ limit, teamCap }: Budget): boolean {
  * Forgets what Redis said before it stopped answering. Redis may come back empty, with new windows, and the points of an
  * old lease would be used on top of them. The few points that are lost were charged, so the limit is never passed.
  */
-export function forgetRedis(budget: Budget, epoch: number): void {
-  budget.epoch = epoch;
+export function forgetRedis(budget: Budget, outage: number): void {
+  budget.outage = outage;
   budget.lease.points = 0;
   budget.noLeaseBeforeMs = 0;
   budget.refusedUntilMs = 0;

@@ -5,10 +5,10 @@ import { type Budget, type ChargeRequest, createBudget } from "./budget.ts";
 const keysMax = 20_000;
 /** Makes the function that finds a key's budget in memory, as its key and its team are now. */
 export function createBudgets({
-  epoch,
+  outage,
   onDropped,
 }: {
-  epoch: () => number;
+  outage: () => number;
   onDropped: (budget: Budget) => void;
 }) {
   const budgets = new LRUCache<string, Budget>({ max: keysMax, dispose: onDropped });
@@ -16,7 +16,7 @@ export function createBudgets({
   return function budgetOf({ keyId, team, limitPerMinute, teamCapPerMinute = 0 }: ChargeRequest): Budget {
     let budget = budgets.get(keyId);
     if (budget?.team !== team) {
-      budget = createBudget({ keyId, team, epoch: epoch() });
+      budget = createBudget({ keyId, team, outage: outage() });
       budgets.set(keyId, budget);
     }
     if (budget.limit !== limitPerMinute || budget.teamCap !== teamCapPerMinute) {

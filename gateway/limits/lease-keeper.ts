@@ -51,10 +51,10 @@ export function createLeaseKeeper({
     const nowMs = monotonicMs();
     for (const budget of holding) {
       const { points, usedAtMs, endsMs } = budget.lease;
-      // Points may end before the key's window does, with the team's: the key gets them back for its next window.
+      // If the team's window ends first, unused points still go back to the key.
       const unused = nowMs - usedAtMs >= leaseIdleMs || nowMs >= endsMs;
       if (points === 0) holding.delete(budget);
-      // A lease that is under way has a new number, and the rest goes back under that one.
+      // While a grant is being asked for, wait: its number is the one to give back under.
       else if (unused && !budget.leaseAsked) void giveBack(budget);
     }
     if (holding.size === 0) stopSweeping();
@@ -68,18 +68,18 @@ export function createLeaseKeeper({
   async function giveBack(budget: Budget): Promise<void> {
     const { keyId, team, lease } = budget;
     const { points, number, keyWindow, teamWindow, keyEndsMs } = lease;
-    const epoch = health.epoch();
+    const outage = health.outage();
     // Removed here before Redis has them: if the answer is lost no process has them, and never two processes.
     lease.points = 0;
     holding.delete(budget);
-    if (points === 0 || budget.epoch !== epoch || !health.answers() || monotonicMs() >= keyEndsMs) return;
+    if (points === 0 || budget.outage !== outage || !health.answers() || monotonicMs() >= keyEndsMs) return;
     budget.left += points;
     stats.commands.giveBack += 1;
     try {
       const request = { keyId, team, lease: number, points, keyWindow, teamWindow };
       stats.points.givenBack += await store.giveBack(request);
     } catch (error) {
-      health.failed(error, epoch);
+      health.failed(error, outage);
     }
   }
 }

@@ -85,7 +85,7 @@ export function createLimiter({
   const queue = createAskQueue({ store, health, keeper, stats, monotonicMs });
   const { chargeLocally, refuse, describe } = createChargeResults({ stats, windowMs });
   const budgetOf = createBudgets({
-    epoch: health.epoch,
+    outage: health.outage,
     onDropped: (budget) => void keeper.giveBack(budget),
   });
 
@@ -108,7 +108,7 @@ export function createLimiter({
     const budget = budgetOf(request);
     const admitted: boolean[] = [];
     if (!health.answers()) return chargeLocally(budget, costs, admitted, nowMs);
-    if (budget.epoch !== health.epoch()) forgetRedis(budget, health.epoch());
+    if (budget.outage !== health.outage()) forgetRedis(budget, health.outage());
 
     if (leases(budget)) {
       chargeLease(budget, costs, admitted, nowMs);

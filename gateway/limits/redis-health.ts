@@ -7,10 +7,10 @@ const connectionLost = "connection lost";
 export type RedisHealth = {
   /** Whether to ask Redis. Known without asking, so that a Redis that is down costs no call a timeout. */
   answers(): boolean;
-  /** Changes each time Redis stops answering: facts from another epoch no longer hold. */
-  epoch(): number;
-  /** A command sent in `epoch` failed. A failure of an outage that is over changes nothing. */
-  failed(error: unknown, epoch: number): void;
+  /** Changes each time Redis stops answering: what was learned before it changed no longer holds. */
+  outage(): number;
+  /** A command failed that was sent while `outage()` was `sentAfter`. If it has changed since, this changes nothing. */
+  failed(error: unknown, sentAfter: number): void;
   /**
    * With a reason: Redis is not asked, although it may answer, until this is called without a reason. The same reason
    * again changes nothing.
@@ -41,7 +41,7 @@ export function createRedisHealth({
   let answers = redis.status === "ready";
   let reason = answers ? undefined : "not connected yet";
   let since = now();
-  let epoch = 0;
+  let outage = 0;
   let held: string | undefined;
   let probing = false;
   let stopped = false;
@@ -55,9 +55,9 @@ export function createRedisHealth({
 
   return {
     answers: () => answers,
-    epoch: () => epoch,
-    failed(error, sentIn) {
-      if (sentIn !== epoch) return;
+    outage: () => outage,
+    failed(error, sentAfter) {
+      if (sentAfter !== outage) return;
       goDown(reasonOf(error));
       probeNow();
     },
@@ -77,7 +77,7 @@ export function createRedisHealth({
   };
 
   function goDown(why: string): void {
-    epoch += 1;
+    outage += 1;
     reason = why;
     if (!answers) return;
     answers = false;
@@ -98,11 +98,11 @@ export function createRedisHealth({
     if (answers || probing || stopped || held !== undefined || redis.status !== "ready") return;
     clearTimeout(timer);
     probing = true;
-    const sentIn = epoch;
+    const sentAfter = outage;
     probe()
       .then(
         // An answer over a connection that has closed since says nothing about the next connection.
-        () => sentIn === epoch && goUp(),
+        () => sentAfter === outage && goUp(),
         (error: unknown) => {
           reason = reasonOf(error);
         },

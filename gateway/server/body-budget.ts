@@ -91,7 +91,7 @@ export function createBodyBudget({
         pool.reading.delete(body);
         pool.bytes -= body.bytes;
       };
-      const sweep = (all: Map<string, Pool>, name: string) => {
+      const dropIfEmpty = (all: Map<string, Pool>, name: string) => {
         const pool = all.get(name);
         if (pool?.reading.size === 0 && pool.bytes === 0) all.delete(name);
       };
@@ -100,8 +100,8 @@ export function createBodyBudget({
         isReleased = true;
         body.isOver = true;
         for (const scope of bodyScopes) forget(scope);
-        sweep(byKey, keyId);
-        sweep(byAddress, address);
+        dropIfEmpty(byKey, keyId);
+        dropIfEmpty(byAddress, address);
       };
       body.drop = (scope) => {
         release();
@@ -122,7 +122,7 @@ export function createBodyBudget({
           if (isReleased) return;
           const isReading = pools.key.reading.has(body);
           forget("key");
-          sweep(byKey, keyId);
+          dropIfEmpty(byKey, keyId);
           keyId = key;
           pools.key = poolOfKey(key);
           pools.key.bytes += body.bytes;

@@ -117,10 +117,11 @@ export function sealHash(header: Hashed): string {
 }
 
 /**
- * The addresses that sealed a block, in lower case. Each validator keeps the seals that it saw, at least a quorum of them,
- * so only all validators' headers of a block together name every sealer. A seal that is not a signature counts for nobody.
+ * The addresses that signed a header's seals, in lower case, whether they are validators or not. Each validator keeps the
+ * seals that it saw, at least a quorum of them, so only all validators' headers of a block together name every sealer. A
+ * seal that is not a signature counts for nobody.
  */
-export function sealersOf(header: Hashed): ReadonlySet<string> {
+export function signersOf(header: Hashed): ReadonlySet<string> {
   const digest = sealHash(header);
   return new Set(header.extraData.seals.flatMap((seal) => signerOf(digest, seal) ?? []));
 }

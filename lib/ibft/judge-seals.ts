@@ -7,8 +7,11 @@ import { quorumOf } from "./quorum.ts";
  */
 export type SealVerdict = "proven" | "refuted" | "unknown";
 
-/** One vote at a time changes the validators, so a header has few more than were known. */
-const growthMax = 2;
+/**
+ * A header may name so many times the known validators: votes add them one at a time. Beyond it no seal is recovered, since
+ * more names cost more time.
+ */
+const growthFactorMax = 2;
 
 /**
  * What a header's seals prove, from the known validators of a block below it. If a vote has changed the validators since,
@@ -19,7 +22,7 @@ export function judgeSeals(header: BlockHeader, known: readonly string[]): SealV
   const { validators, seals } = header.extraData;
   const claimed = new Set(validators);
   if (claimed.size === 0 || claimed.size !== validators.length) return "unknown";
-  if (claimed.size > growthMax * known.length) return "unknown";
+  if (claimed.size > growthFactorMax * known.length) return "unknown";
   const quorum = quorumOf(claimed.size);
   const digest = sealHash(header);
   const sealers = new Set<string>();

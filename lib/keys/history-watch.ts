@@ -19,7 +19,7 @@ export function createHistoryWatch({
   /** The version of the last change that was heard of. */
   version: () => number;
   /** Called with the loss at each look while it lasts, and once with undefined when it is over. */
-  onLoss: (loss: KeyLoss | undefined, known: KeyHistory | undefined) => void;
+  onLoss: (loss: KeyLoss | undefined, missing: KeyHistory | undefined) => void;
 }) {
   let known: KeyHistory | undefined;
   let loss: KeyLoss | undefined;

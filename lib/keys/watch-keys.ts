@@ -9,23 +9,26 @@ export type KeyChangeHandlers = {
   onChange: (hash: string) => void;
   /** The settings of this team changed, which concerns all keys of the team. */
   onTeamChange: (team: string) => void;
-  /** Something may have changed unheard: whatever is remembered must be asked again before it is trusted. */
-  onVersionGap: () => void;
+  /**
+   * Something may have changed unheard: whatever is remembered must be asked again before it is trusted. Called after each
+   * subscription too, the first one included.
+   */
+  onMayHaveMissed: () => void;
   /**
    * Keys that were there are missing: told at each look at Redis for as long as that is so, and once with `undefined`
-   * when it is over. `known` is what is missing.
+   * when it is over. `missing` tells of those keys.
    */
-  onLoss?: (loss: KeyLoss | undefined, known: KeyHistory | undefined) => void;
+  onLoss?: (loss: KeyLoss | undefined, missing: KeyHistory | undefined) => void;
 };
 
 export type KeyWatch = {
   /**
-   * Number of the last change that was heard of. What `find` answers may be remembered only if this is the same before
+   * Number of the last change that was heard of. What `KeyStore.lookUp` answers may be remembered only if this is the same before
    * the question and after the answer: else a change may have passed it on the way, on the other connection.
    */
   version: () => number;
-  /** The keys that were there last, before any went missing. */
-  known: () => KeyHistory | undefined;
+  /** The history of the keys when it was last seen whole: now, or before any went missing. */
+  lastWhole: () => KeyHistory | undefined;
   /** What is missing now, by the last look. */
   loss: () => KeyLoss | undefined;
   /** Looks at Redis now, because something else seems to have gone missing. */
@@ -50,14 +53,14 @@ const retryDelayMsMax = 1_000;
  * A published message can be lost (a connection that broke, a full output buffer), so each carries the number of its
  * change: one that is missing is noticed by the next message, or by comparing with Redis every `checkIntervalMs`.
  * The comparison is sent on the same connection, where Redis keeps the order: whatever was published before its
- * answer has arrived before it. It also proves that the connection is alive. After a lost connection a gap is reported
- * in any case, because the Redis that answers now may be another one that has not seen every change (failover).
+ * answer has arrived before it. It also proves that the connection is alive. After a lost connection
+ * `onMayHaveMissed` is called in any case, because the Redis that answers now may be another one that has not seen every change (failover).
  */
 export function watchKeys({
   redis,
   onChange,
   onTeamChange,
-  onVersionGap,
+  onMayHaveMissed,
   onLoss = () => {},
   checkIntervalMs = 2_000,
   commandTimeoutMs = 1_000,
@@ -90,7 +93,7 @@ export function watchKeys({
       await connection.subscribe(keyChangesChannel);
       version = await history.read();
       subscribed = true;
-      onVersionGap();
+      onMayHaveMissed();
     } catch {
       reconnect();
     }
@@ -101,7 +104,7 @@ export function watchKeys({
     const next = change?.version === version + 1;
     if (change !== undefined) version = change.version;
     if (next) history.hear();
-    if (change === undefined || !next || "all" in change) onVersionGap();
+    if (change === undefined || !next || "all" in change) onMayHaveMissed();
     else if ("hash" in change) onChange(change.hash);
     else onTeamChange(change.team);
     // What is known of the keys must be what was there last, also where Redis is emptied a moment from now.
@@ -118,7 +121,7 @@ export function watchKeys({
       // A message that came right behind the answer may have been heard already: then it lies between the two.
       if (stored < before || stored > version) {
         version = stored;
-        onVersionGap();
+        onMayHaveMissed();
       }
     } catch {
       reconnect();
@@ -136,7 +139,7 @@ export function watchKeys({
 
   return {
     version: () => version,
-    known: history.known,
+    lastWhole: history.known,
     loss: history.loss,
     look: () => void check(),
     subscribed: () => subscribed,

@@ -5,7 +5,7 @@ export async function durabilityWarning(redis: Redis): Promise<string | undefine
   const persistence = await redis.info("persistence").catch(() => "");
   if (persistence === "") return "whether Redis keeps an append-only file cannot be asked";
   if (!/^aof_enabled:1\r?$/m.test(persistence)) return "Redis keeps no append-only file (appendonly is off)";
-  // Hosted ones forbid CONFIG.
+  // Hosted Redis services forbid CONFIG.
   const answer = await redis.config("GET", "appendfsync").catch(() => undefined);
   const [, mode] = Array.isArray(answer) ? answer : [];
   if (mode === undefined) return "whether Redis writes its append-only file at once cannot be asked";

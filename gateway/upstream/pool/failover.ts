@@ -70,7 +70,8 @@ export function createFailover({
 
   /**
    * An array failed or is late. Its calls are retried in halves, then the failing half in halves, until the culprit stands
-   * alone; each call is sent about twice as often as otherwise. The same validator may get them again, on another
+   * alone; each call is sent about twice as often as otherwise. Here each call only gets an `arrayMax`, by which take-array.ts
+   * makes the shorter arrays. The same validator may get them again, on another
    * connection, because each array is a new one. Calls that another validator has had since stay with that one.
    *
    * Calls that run the EVM are retried alone at once: with each further round the culprit would run at one validator more.
@@ -91,7 +92,7 @@ export function createFailover({
   }
 
   /**
-   * Retries a call of an array whose answer is too long together, alone and in turn with the calls of other keys. The
+   * Retries a call of an array whose answers together are too long: alone, and in turn with the calls of other keys. The
    * lane's `again` would go first, and a hundred long answers there would hold up everybody. Any validator may get it,
    * since none refused it.
    */

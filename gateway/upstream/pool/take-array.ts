@@ -3,7 +3,7 @@ import type { UpstreamCall } from "./upstream-call.ts";
 /**
  * Takes the calls of one request from the front of `waiting`: at most `callsMax` calls and `paramsBytesMax` bytes of
  * parameters, but at least one call. A call that must be alone is alone. Calls that may have spoiled an array share none with
- * calls that did not. Settled calls are dropped. The rest is a new array or the same one, shortened.
+ * calls that did not. Settled calls are dropped. `rest` may be `waiting` itself.
  */
 export function takeArray(
   waiting: UpstreamCall[],
@@ -29,7 +29,7 @@ export function takeArray(
       break;
     }
   }
-  // Usually the whole array goes, and nothing stays behind in one that lives long.
+  // Usually all go: then hand over `waiting` itself, and begin a new array.
   const front = count === waiting.length ? waiting : waiting.splice(0, count);
   return {
     taken: settled === 0 ? front : front.filter((call) => !call.settled),

@@ -16,7 +16,7 @@ const chain = z.object({ data: z.object({ chain: z.object({ blockNumber: z.int()
 const json = { "Content-Type": "application/json" };
 const chainQuery = JSON.stringify({ query: "{ chain { blockNumber chainId } }" });
 
-/** The workloads of api.md's table, with checked answers. @throws Error where an answer is wrong. */
+/** What the bench asks of the API, with checked answers. @throws Error where an answer is wrong. */
 export async function prepareWorks({
   kept,
   unkept,

@@ -33,20 +33,20 @@ export function createDriver({
   dispatcher: Dispatcher;
   recorder: Recorder;
   clock: Clock;
-  /** One more is counted as not sent: the bound of everything that waits. */
+  /** Scripts beyond this are counted as not sent. So nothing that waits grows without a bound. */
   scriptsRunningMax: number;
   /** Called every 50 ms, for deadlines. */
   onSweep: () => void;
 }): Driver {
   let running = 0;
-  let hasEnded = false;
+  let noMoreArrivals = false;
   let finished: () => void = () => {};
   const done = new Promise<void>((resolve) => {
     finished = resolve;
   });
 
   const settle = () => {
-    if (hasEnded && running === 0) finished();
+    if (noMoreArrivals && running === 0) finished();
   };
 
   function start(intendedMs: number): void {
@@ -68,7 +68,7 @@ export function createDriver({
       recorder.began(beganMs);
       let next = arrivals.next();
       const tick = () => {
-        if (hasEnded) return;
+        if (noMoreArrivals) return;
         const nowMs = clock.now();
         while (next !== undefined && beganMs + next <= nowMs) {
           recorder.arrival(nowMs - (beganMs + next));
@@ -78,7 +78,7 @@ export function createDriver({
         if (next !== undefined) {
           clock.wakeAt(Math.max(beganMs + next, nowMs + wakeEveryMsMin), tick);
         } else {
-          hasEnded = true;
+          noMoreArrivals = true;
           settle();
         }
       };
@@ -91,7 +91,7 @@ export function createDriver({
       stopSweep();
     },
     stop() {
-      hasEnded = true;
+      noMoreArrivals = true;
       dispatcher.abandonQueue();
       settle();
     },

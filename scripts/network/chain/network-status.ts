@@ -1,4 +1,4 @@
-import { type BlockHeader, sealersOf } from "../../../lib/ibft/block-header.ts";
+import { type BlockHeader, signersOf } from "../../../lib/ibft/block-header.ts";
 import { missedTurns, quorumOf } from "../../../lib/ibft/quorum.ts";
 import type { NodeView } from "./observe.ts";
 
@@ -111,7 +111,7 @@ function mergeBlocks(views: readonly NodeView[]): MergedBlock[] {
       );
       const seals = [...new Set(alike.flatMap(({ extraData }) => extraData.seals))];
       const merged = { ...header, extraData: { ...header.extraData, seals } };
-      return [{ header: merged, sealers: sealersOf(merged) }];
+      return [{ header: merged, sealers: signersOf(merged) }];
     });
 }
 

@@ -1,6 +1,6 @@
 import { computeAddress } from "ethers/transaction";
 import { z } from "zod";
-import { sealersOf } from "../../../lib/ibft/block-header.ts";
+import { signersOf } from "../../../lib/ibft/block-header.ts";
 import { quorumOf } from "../../../lib/ibft/quorum.ts";
 import { type Block, blockSchema, type Chain, mustRead, sealOf, withSeals } from "./chain.ts";
 import type { StandInGenesis } from "./read-genesis.ts";
@@ -146,7 +146,7 @@ function proposerOf(
 
 /** A block with enough seals of different validators is final. */
 function isFinal(block: Block, validators: readonly string[]): boolean {
-  const sealers = [...sealersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
+  const sealers = [...signersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
   return sealers.length >= quorumOf(validators.length);
 }
 

@@ -5,8 +5,8 @@ import {
   type BlockHeader,
   blockHash,
   readBlockHeader,
-  sealersOf,
   sealHash,
+  signersOf,
 } from "../../../lib/ibft/block-header.ts";
 import { missedTurns, quorumOf } from "../../../lib/ibft/quorum.ts";
 
@@ -23,7 +23,7 @@ function mustRead(json: unknown): BlockHeader {
 const recorded = z.array(z.looseObject({ hash: z.string() })).parse(vector("besu-blocks.json"));
 const headers = recorded.map(mustRead);
 /** By header, in the same order: recovering signatures takes time. */
-const sealersOfAll = headers.map(sealersOf);
+const signersOfAll = headers.map(signersOf);
 const validators = z.array(z.string()).parse(vector("besu-validators.json"));
 const absent = "0x558a2f9b9d35545569c5b64fad7eaaa19e6298dc";
 
@@ -41,7 +41,7 @@ t.test("what is sealed is another hash than the block's own, since the round is 
 
 t.test("each recorded block is sealed by a quorum of its validators", async (t) => {
   for (const [index, header] of headers.entries()) {
-    const sealers = [...(sealersOfAll[index] ?? [])];
+    const sealers = [...(signersOfAll[index] ?? [])];
     t.same(header.extraData.validators, validators);
     t.ok(sealers.length >= quorumOf(5), `block ${header.number}`);
     t.ok(
@@ -53,7 +53,7 @@ t.test("each recorded block is sealed by a quorum of its validators", async (t) 
 
 t.test("the validator that was down has sealed nothing since", async (t) => {
   const sealed = (from: number, to: number) =>
-    headers.filter(({ number }, index) => number >= from && number <= to && sealersOfAll[index]?.has(absent));
+    headers.filter(({ number }, index) => number >= from && number <= to && signersOfAll[index]?.has(absent));
   t.ok(sealed(1435, 1456).length > 0, "before it did");
   t.same(sealed(1457, 1468), []);
 });
@@ -96,9 +96,9 @@ t.test("one block as five validators keep it: one hash, other seals", async (t) 
     const five = Object.values(views).map((extraData) => mustRead({ ...block, number, extraData }));
     t.equal(five.length, 5);
     for (const header of five) t.equal(blockHash(header), hash);
-    const union = new Set(five.flatMap((header) => [...sealersOf(header)]));
+    const union = new Set(five.flatMap((header) => [...signersOf(header)]));
     t.ok(union.size >= quorumOf(5), `block ${number}`);
-    for (const header of five) t.ok([...sealersOf(header)].every((sealer) => union.has(sealer)));
+    for (const header of five) t.ok([...signersOf(header)].every((sealer) => union.has(sealer)));
   }
 });
 
@@ -117,11 +117,11 @@ t.test("a seal that is no signature, or signs something else, is nobody's", asyn
   if (first === undefined || second === undefined) throw new Error("there are 46 blocks");
   const foreign = { ...first, extraData: { ...first.extraData, seals: second.extraData.seals } };
   t.notOk(
-    [...sealersOf(foreign)].some((sealer) => validators.includes(sealer)),
+    [...signersOf(foreign)].some((sealer) => validators.includes(sealer)),
     "seals of another block",
   );
   const broken = { ...first, extraData: { ...first.extraData, seals: [`0x${"ff".repeat(65)}`] } };
-  t.equal(sealersOf(broken).size, 0);
+  t.equal(signersOf(broken).size, 0);
 });
 
 t.test("what is no header of such a chain is said to be none", async (t) => {

@@ -27,7 +27,7 @@ async function startWatch(
   const watch = store.watch({
     onChange: (hash) => heard.push(hash),
     onTeamChange: (team) => heard.push(team),
-    onVersionGap: () => {
+    onMayHaveMissed: () => {
       gaps += 1;
     },
     checkIntervalMs,
@@ -148,7 +148,7 @@ t.test("many changes while versions are compared all the time make no false gap"
   await waitForStore("all heard", () => heard.length === 300);
   t.equal(gaps(), 0);
   t.equal(watch.loss(), undefined, "and no false loss");
-  t.equal(watch.known()?.version, watch.version());
+  t.equal(watch.lastWhole()?.version, watch.version());
   t.equal(await redis.exists(keyLostKey), 0, "nor was one written down at any time");
 });
 
@@ -219,7 +219,7 @@ t.test("a watch that begins before Redis is there subscribes when it comes", asy
   const watch = store.watch({
     onChange: nothing,
     onTeamChange: nothing,
-    onVersionGap: () => {
+    onMayHaveMissed: () => {
       gaps += 1;
     },
   });
@@ -255,7 +255,7 @@ t.test("what is remembered by the rule of version() is never older than what was
       remembered.delete(hash);
     },
     onTeamChange: () => {},
-    onVersionGap: () => remembered.clear(),
+    onMayHaveMissed: () => remembered.clear(),
   });
   t.teardown(() => watch.stop());
   await waitForStore("subscribed", () => watch.subscribed());

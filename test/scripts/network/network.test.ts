@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HDNodeWallet } from "ethers";
 import t from "tap";
 import { runGenesis } from "../../../genesis/run-genesis.ts";
-import { blockHash, readBlockHeader, sealersOf } from "../../../lib/ibft/block-header.ts";
+import { blockHash, readBlockHeader, signersOf } from "../../../lib/ibft/block-header.ts";
 import { askNode } from "../../../scripts/network/chain/ask-node.ts";
 import { makeNetwork, runningOf } from "./rig.ts";
 
@@ -47,7 +47,7 @@ t.test("five validators: up, one killed, two stopped, recover, wipe, down", asyn
         if ("problem" in read) throw new Error(read.problem);
         t.equal(blockHash(read.header), read.header.hash);
         const members = new Set(read.header.extraData.validators);
-        t.ok([...sealersOf(read.header)].filter((sealer) => members.has(sealer)).length >= 4);
+        t.ok([...signersOf(read.header)].filter((sealer) => members.has(sealer)).length >= 4);
       }
     },
   );

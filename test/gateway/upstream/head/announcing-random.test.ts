@@ -1,21 +1,22 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import { createScriptedChain, type ScriptedChain } from "./scripted-chain.ts";
-import { createSealedChain, signersOf } from "./sealed-chain.ts";
+import { createHeaderChain, type HeaderChain } from "./header-chain.ts";
+import { createSealedHeaderChain, signersOf } from "./sealed-header-chain.ts";
 
-type Chains = { chain: ScriptedChain; foreign: ScriptedChain; fork: ScriptedChain };
+type Chains = { chain: HeaderChain; foreign: HeaderChain; fork: HeaderChain };
 
-const counted: Chains = chainsOf(createScriptedChain("ours"), (chain) => chain.fork("fork", 12));
+const counted: Chains = chainsOf(createHeaderChain("ours"), (chain) => chain.fork("fork", 12));
 const two = signersOf("one", "two");
 /** A fork of a sealed chain has whatever seals one validator can make. */
 const sealed: Chains = chainsOf(
-  createSealedChain("ours", () => ({ validators: two, sealers: two })),
-  (chain) => createSealedChain("fork", () => ({ validators: two, sealers: two.slice(1) }), { chain, at: 12 }),
+  createSealedHeaderChain("ours", () => ({ validators: two, sealers: two })),
+  (chain) =>
+    createSealedHeaderChain("fork", () => ({ validators: two, sealers: two.slice(1) }), { chain, at: 12 }),
 );
 
-function chainsOf(chain: ScriptedChain, forkOf: (chain: ScriptedChain) => ScriptedChain): Chains {
-  return { chain, foreign: createScriptedChain("foreign"), fork: forkOf(chain) };
+function chainsOf(chain: HeaderChain, forkOf: (chain: HeaderChain) => HeaderChain): Chains {
+  return { chain, foreign: createHeaderChain("foreign"), fork: forkOf(chain) };
 }
 
 /** `late`: who may be behind or silent. `liars`: who may also tell other chains, numbers and blocks. */
@@ -103,7 +104,7 @@ function act(
 function verdictOn(
   bench: ReturnType<typeof createHeadStateBench>,
   height: number,
-  chain: ScriptedChain,
+  chain: HeaderChain,
   honest: readonly string[],
 ): boolean {
   let last: { number: bigint; hash: string } | undefined;

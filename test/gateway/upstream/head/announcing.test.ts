@@ -1,8 +1,8 @@
 import { type Test, test } from "tap";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import { createScriptedChain } from "./scripted-chain.ts";
+import { createHeaderChain } from "./header-chain.ts";
 
-const chain = createScriptedChain("ours");
+const chain = createHeaderChain("ours");
 
 /** Five validators at block 10, announced. */
 function fiveAtTen() {

@@ -1,10 +1,10 @@
 import { test } from "tap";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import type { ScriptedChain } from "./scripted-chain.ts";
-import { createScriptedChain } from "./scripted-chain.ts";
+import type { HeaderChain } from "./header-chain.ts";
+import { createHeaderChain } from "./header-chain.ts";
 
-const chain = createScriptedChain("ours");
-const renewed = createScriptedChain("renewed");
+const chain = createHeaderChain("ours");
+const renewed = createHeaderChain("renewed");
 
 function allAt(height: number, count = 5) {
   const bench = createHeadStateBench({ count });
@@ -15,7 +15,7 @@ function allAt(height: number, count = 5) {
 type Bench = ReturnType<typeof allAt>;
 
 /** For so long these validators answer each half second: this chain, this height; the others do not answer. */
-function repeat(bench: Bench, labels: string, on: ScriptedChain, height: number, ms: number): void {
+function repeat(bench: Bench, labels: string, on: HeaderChain, height: number, ms: number): void {
   for (let passed = 0; passed < ms; passed += 500) {
     for (const label of bench.labels) {
       if (labels.includes(label)) bench.say(label, on, height);

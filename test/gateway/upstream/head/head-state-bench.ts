@@ -2,7 +2,7 @@ import type { HeadEvent } from "../../../../gateway/upstream/head/due-heads.ts";
 import { createHeadLimits, type HeadLimits } from "../../../../gateway/upstream/head/head-limits.ts";
 import { createHeadState } from "../../../../gateway/upstream/head/head-state.ts";
 import type { HeadUpdate } from "../../../../gateway/upstream/head/head-update.ts";
-import type { ScriptedChain } from "./scripted-chain.ts";
+import type { HeaderChain } from "./header-chain.ts";
 
 export const chainId = 8845n;
 /** A state that asked for every 150 ms of the longest time that a test lets pass would stay below. */
@@ -28,7 +28,7 @@ export function createHeadStateBench({
     genesisHash,
     limits: createHeadLimits({ blockTimeMs: 2000, changes: limits }),
   });
-  const on = new Map<string, { chain: ScriptedChain; height: number }>();
+  const on = new Map<string, { chain: HeaderChain; height: number }>();
   const events: HeadEvent[] = [];
   const asked: string[] = [];
   let nowMs = 1_000_000;
@@ -55,7 +55,7 @@ export function createHeadStateBench({
   }
 
   /** The validator answers a probe: this chain, up to this height. */
-  function say(label: string, chain: ScriptedChain, height: number, chainIdSaid = chainId): void {
+  function say(label: string, chain: HeaderChain, height: number, chainIdSaid = chainId): void {
     on.set(label, { chain, height });
     const latest = chain.block(height);
     const probe = { chainId: chainIdSaid, genesis: chain.block(0), number: latest.number, latest };
@@ -70,12 +70,12 @@ export function createHeadStateBench({
     asked,
     say,
     /** The validator's WebSocket brings a head. */
-    head(label: string, chain: ScriptedChain, height: number): void {
+    head(label: string, chain: HeaderChain, height: number): void {
       on.set(label, { chain, height });
       take(state.headed(label, chain.block(height), nowMs));
     },
     /** The validator answers a probe with its number only, sent `agoMs` ago. */
-    number(label: string, chain: ScriptedChain, height: number, agoMs = 0): void {
+    number(label: string, chain: HeaderChain, height: number, agoMs = 0): void {
       const probe = { chainId, genesis: chain.block(0), number: BigInt(height), latest: undefined };
       take(state.probed(label, { ...probe, sentAtMs: nowMs - agoMs }, nowMs));
     },

@@ -1,10 +1,10 @@
 import { test } from "tap";
 import { waitFor } from "../../../helpers/wait-for.ts";
-import { createScriptedChain } from "./scripted-chain.ts";
+import { createHeaderChain } from "./header-chain.ts";
 import { startTracker } from "./start-tracker.ts";
 import { type StubNode, startStubNode } from "./stub-node.ts";
 
-const chain = createScriptedChain("ours");
+const chain = createHeaderChain("ours");
 /** Probes so rare that within a test only the WebSocket can have brought something. */
 const rareProbes = { probeIntervalMs: 60_000, socketSilentMs: 60_000 };
 
@@ -141,7 +141,7 @@ test("a validator that dies and comes back counts again at once, by a new WebSoc
 });
 
 test("a validator that comes back on another chain is not believed for a moment", async (t) => {
-  const foreign = createScriptedChain("foreign");
+  const foreign = createHeaderChain("foreign");
   for (const change of [{ chain: foreign, height: 12 }, { chainId: 1 }]) {
     const nodes: StubNode[] = [];
     for (let index = 0; index < 3; index += 1) nodes.push(await startStubNode(t, { chain, height: 10 }));

@@ -1,9 +1,9 @@
 import { test } from "tap";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import { createScriptedChain } from "./scripted-chain.ts";
+import { createHeaderChain } from "./header-chain.ts";
 
-const chain = createScriptedChain("ours");
-const other = createScriptedChain("other");
+const chain = createHeaderChain("ours");
+const other = createHeaderChain("other");
 
 test("a configured genesis decides at once, and no other is ever taken", async (t) => {
   const bench = createHeadStateBench({ count: 3, genesisHash: chain.genesisHash });

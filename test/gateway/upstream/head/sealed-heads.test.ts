@@ -4,28 +4,28 @@ import { createHeaderProof } from "../../../../gateway/upstream/head/header-proo
 import type { Header } from "../../../../gateway/upstream/head/read-header.ts";
 import { judgeSeals } from "../../../../lib/ibft/judge-seals.ts";
 import { createHeadStateBench } from "./head-state-bench.ts";
-import type { ScriptedChain } from "./scripted-chain.ts";
-import { alter, createSealedChain, mustReadHeader, signersOf } from "./sealed-chain.ts";
+import type { HeaderChain } from "./header-chain.ts";
+import { alter, createSealedHeaderChain, mustReadHeader, signersOf } from "./sealed-header-chain.ts";
 
 const five = signersOf("one", "two", "three", "four", "five");
 const four = five.slice(0, 4);
-const chain = createSealedChain("ours", () => ({ validators: five, sealers: four }));
+const chain = createSealedHeaderChain("ours", () => ({ validators: five, sealers: four }));
 /** A liar has its own key, and whatever it likes besides. */
 const liar = five.slice(0, 1);
 
-function fiveAtTen(on: ScriptedChain = chain) {
+function fiveAtTen(on: HeaderChain = chain) {
   const bench = createHeadStateBench({ count: 5, genesisHash: on.genesisHash });
   for (const label of bench.labels) bench.say(label, on, 10);
   return bench;
 }
 
 /** The chain up to `at`, and blocks of the liar's own above it. */
-function lieFrom(at: number, sealers = liar, validators = five): ScriptedChain {
-  return createSealedChain("lie", () => ({ validators, sealers }), { chain, at });
+function lieFrom(at: number, sealers = liar, validators = five): HeaderChain {
+  return createSealedHeaderChain("lie", () => ({ validators, sealers }), { chain, at });
 }
 
 /** A chain like another but for one block, as the liar tells it. */
-function telling(on: ScriptedChain, told: Header): ScriptedChain {
+function telling(on: HeaderChain, told: Header): HeaderChain {
   return { ...on, block: (number) => (BigInt(number) === told.number ? told : on.block(number)) };
 }
 
@@ -125,7 +125,7 @@ test("a true block is not lost where the first to tell it lies of its seals or i
   }
 });
 
-function jumpsTo(t: Test, lie: ScriptedChain, height: number): void {
+function jumpsTo(t: Test, lie: HeaderChain, height: number): void {
   const bench = fiveAtTen();
   bench.say("a", lie, height);
   bench.pass(60_000);
@@ -178,7 +178,7 @@ test("the validators may change by votes: out, in, and one after the other", asy
   const six = signersOf("one", "two", "three", "four", "five", "six");
   const setAt = (number: number) =>
     number < 12 ? five : number < 14 ? four : number < 16 ? six.slice(1) : six;
-  const voted = createSealedChain("voted", (number) => {
+  const voted = createSealedHeaderChain("voted", (number) => {
     const validators = setAt(number);
     return { validators, sealers: validators.slice(0, Math.ceil((2 * validators.length) / 3)) };
   });
@@ -233,7 +233,7 @@ test("two liars of five are no new chain, and neither is a proven head given up 
 test("a header of a form that is not known is announced when most of all validators have it", async (t) => {
   const bench = fiveAtTen();
   // A fork has put a field into headers that is hashed, and of which nothing is known here.
-  const forked: ScriptedChain = {
+  const forked: HeaderChain = {
     ...chain,
     block: (number) => (number < 11 ? chain.block(number) : alter(chain.block(number), { gasUsed: "0x1" })),
   };

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Test } from "tap";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { ScriptedChain } from "./scripted-chain.ts";
+import type { HeaderChain } from "./header-chain.ts";
 
 export type StubNode = Awaited<ReturnType<typeof startStubNode>>;
 
@@ -21,7 +21,7 @@ type WebSocketKind = "same" | "next" | "none" | "stuck";
  */
 export async function startStubNode(
   t: Test,
-  options: { chain: ScriptedChain; height: number; webSocket?: WebSocketKind },
+  options: { chain: HeaderChain; height: number; webSocket?: WebSocketKind },
 ) {
   const { webSocket = "same" } = options;
   const faults = { hangs: false, silent: false, refusesArrays: false, body: undefined as string | undefined };
@@ -114,7 +114,7 @@ export async function startStubNode(
       }
     },
     /** It has another chain or height from now on, and tells nobody. */
-    become(next: { chain?: ScriptedChain; height?: number; chainId?: number }): void {
+    become(next: { chain?: HeaderChain; height?: number; chainId?: number }): void {
       ({ chain = chain, height = height, chainId = chainId } = next);
     },
     push,

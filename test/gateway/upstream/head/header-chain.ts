@@ -1,20 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Header } from "../../../../gateway/upstream/head/read-header.ts";
 
-export type ScriptedChain = {
+export type HeaderChain = {
   block(number: number): Header;
   genesisHash: string;
-  fork(name: string, at: number): ScriptedChain;
+  fork(name: string, at: number): HeaderChain;
 };
 
 /**
  * A chain whose block `number` is known before anyone has it. `name` decides every hash; a `fork` shares its blocks up to
  * and with `at` and differs above.
  */
-export function createScriptedChain(
-  name: string,
-  parent?: { chain: ScriptedChain; at: number },
-): ScriptedChain {
+export function createHeaderChain(name: string, parent?: { chain: HeaderChain; at: number }): HeaderChain {
   function hash(number: number): string {
     if (number < 0) return `0x${"0".repeat(64)}`;
     return parent !== undefined && number <= parent.at
@@ -29,10 +26,10 @@ export function createScriptedChain(
     const json = { ...own, extraData: "0x01", transactions: [] };
     return { number: BigInt(number), hash: own.hash, parentHash: own.parentHash, block: json };
   }
-  const chain: ScriptedChain = {
+  const chain: HeaderChain = {
     block,
     genesisHash: block(0).hash,
-    fork: (forkName, at) => createScriptedChain(forkName, { chain, at }),
+    fork: (forkName, at) => createHeaderChain(forkName, { chain, at }),
   };
   return chain;
 }

@@ -6,7 +6,7 @@ import { toQuantity } from "ethers/utils";
 import { type Header, readHeader } from "../../../../gateway/upstream/head/read-header.ts";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../../lib/ibft/block-header.ts";
 import { encodeExtraData } from "../../../../lib/ibft/extra-data.ts";
-import type { ScriptedChain } from "./scripted-chain.ts";
+import type { HeaderChain } from "./header-chain.ts";
 
 export type Signer = { address: string; key: SigningKey };
 
@@ -27,14 +27,14 @@ type Sealing = {
 const blank = (bytes: number) => `0x${"00".repeat(bytes)}`;
 
 /**
- * A chain like `createScriptedChain`'s whose headers are what they say: hashed and sealed as IBFT 2.0 does it. `sealingAt`
+ * A chain like `createHeaderChain`'s whose headers are what they say: hashed and sealed as IBFT 2.0 does it. `sealingAt`
  * says who is in a block's header and who seals it.
  */
-export function createSealedChain(
+export function createSealedHeaderChain(
   name: string,
   sealingAt: (number: number) => Sealing,
-  parent?: { chain: ScriptedChain; at: number },
-): ScriptedChain {
+  parent?: { chain: HeaderChain; at: number },
+): HeaderChain {
   const unsealed = new Map<number, ReturnType<typeof make>>();
   const sealed = new Map<number, Header>();
   const first = parent === undefined ? 0 : parent.at + 1;
@@ -65,10 +65,10 @@ export function createSealedChain(
     return now;
   }
 
-  const chain: ScriptedChain = {
+  const chain: HeaderChain = {
     block,
     genesisHash: block(0).hash,
-    fork: (forkName, at) => createSealedChain(forkName, sealingAt, { chain, at }),
+    fork: (forkName, at) => createSealedHeaderChain(forkName, sealingAt, { chain, at }),
   };
   return chain;
 }
