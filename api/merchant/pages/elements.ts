@@ -40,7 +40,12 @@ export function moment({ el }: MerchantContext, iso: string): Html {
 }
 
 export function scopeList({ words }: MerchantContext, scopes: readonly KeyScope[]): string {
-  return scopes.map((scope) => words.scopes.names[scope]).join(", ");
+  const names = scopes.map((scope) => words.scopes.names[scope]);
+  return names.map((name, index) => (index === 0 ? name : lowerFirst(name))).join(", ");
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
 /** A page that says what is the matter, and leads back. */

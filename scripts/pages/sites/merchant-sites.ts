@@ -15,6 +15,8 @@ import { createMerchantClient, type MerchantSession } from "./merchant-client.ts
 import { ownApiConfig } from "./own-api-config.ts";
 import { waitForIndex } from "./start-explorer.ts";
 
+const ledgerWithinMs = 60_000;
+
 /** Accounts of the development chain, which have tokens. */
 export const merchants = {
   alice: new Wallet("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"),
@@ -62,7 +64,19 @@ export async function startMerchantApi(
   const stop = () => (stopped ??= api.stop());
   t.teardown(stop);
   await waitForIndex(url, Number(await anvil.rpc("eth_blockNumber")));
+  await waitForLedger(`http://127.0.0.1:${api.address.opsPort}`);
   return { url, anvil, client: createMerchantClient({ url, rpcUrl: anvil.url }), stop };
+}
+
+/** Waits until an API follows payments: before that it takes no orders. @throws Error where that takes too long. */
+async function waitForLedger(opsUrl: string): Promise<void> {
+  const endMs = performance.now() + ledgerWithinMs;
+  for (;;) {
+    const text = await (await fetch(`${opsUrl}/status`)).text();
+    if (/"epoch": ?1\b/.test(text)) return;
+    if (performance.now() > endMs) throw new Error(`payments are not followed: ${text}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 export type MerchantSite = Site & {

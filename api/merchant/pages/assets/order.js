@@ -8,6 +8,8 @@ import { addToList, lastWallet, rememberWallet } from "./wallet-choice.js";
 
 /** @typedef {import("./providers.js").Wallet} Wallet */
 
+/** A payment that the network does not know after so many looks is lost, and can be made anew. */
+const looksForUnknownMax = 15;
 const payingMs = 1000;
 const idleMs = 5000;
 const weiDigits = 18n;
@@ -18,6 +20,7 @@ const parts = ["steps", "state", "actions", "order-facts"];
 const shown = new Map();
 /** @type {Wallet[]} */
 const wallets = [];
+let unknownLooks = 0;
 
 /** Lets a wallet pay the order, and shows how the payment stands until the key can be taken. */
 export function followOrder() {
@@ -148,7 +151,8 @@ async function refresh() {
   });
   for (const id of parts) replace(id, asked.page);
   if (!isUnpaid() || wasPaying) tell("");
-  if (!isOpen()) forget();
+  unknownLooks = fresh.dataset["payment"] === "unknown" ? unknownLooks + 1 : 0;
+  if (!isOpen() || unknownLooks >= looksForUnknownMax) forget();
   if (isOpen() && isUnpaid()) offerPayment();
   if (before === "open" && byId("order").dataset["status"] === "paid") {
     const button = byId("actions").querySelector("button");
@@ -199,6 +203,7 @@ function forget() {
   } catch {
     // There was none.
   }
+  history.replaceState(null, "", location.pathname);
 }
 
 /**

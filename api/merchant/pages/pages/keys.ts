@@ -25,7 +25,7 @@ export const keys: MerchantRoute = {
       description: words.intro,
       main: html`${pageHead(context, { title: words.title, tab: "keys" })}
 ${notice(query["done"] === "revoked" ? words.keys.wasRevoked : undefined)}
-${waiting.map((order) => waitingCard(context, order))}
+${paidFirst(waiting).map((order) => waitingCard(context, order))}
 ${
   active.length === 0
     ? html`<section class="card"><h2>${words.keys.none}</h2><p>${words.keys.noneHelp}</p>${buy}</section>`
@@ -40,6 +40,10 @@ ${endedKeys(context, ended)}`,
 /** What tells a key from the others. */
 export function nameOfKey({ label, hint }: Pick<KeyRecord, "label" | "hint">): string {
   return label === "" ? hint : label;
+}
+
+function paidFirst(orders: readonly OrderRecord[]): OrderRecord[] {
+  return orders.toSorted((one, other) => Number(other.status === "paid") - Number(one.status === "paid"));
 }
 
 function waitingCard(context: SignedIn, order: OrderRecord): Html {

@@ -1,6 +1,6 @@
+import { ChainUnavailableError } from "../../../../lib/chain/rpc-client.ts";
 import { isRefusal } from "../../../../lib/http-service/refusal.ts";
 import { network } from "../../../../lib/network.ts";
-import { isPostgresFailure } from "../../../../lib/postgres/postgres-failure.ts";
 import { copyable } from "../../../../lib/web/elements/copyable.ts";
 import { stepItems } from "../../../../lib/web/elements/steps.ts";
 import { facts } from "../../../../lib/web/elements/table.ts";
@@ -28,8 +28,12 @@ export const order: MerchantRoute = {
     const found = await sales.findOrder(session.wallet, id);
     if (isRefusal(found)) return missingOrder(context);
     const hash = transactionHash.safeParse(query["tx"]);
-    const payment = found.status === "open" && hash.success ? await paymentOf(context, hash.data) : noPayment;
-    return orderPage(context, { order: found, payment });
+    const isUnpaid = found.status === "open" || found.status === "expired";
+    const payment =
+      isUnpaid && hash.success ? await paymentOf(context, { order: found, hash: hash.data }) : noPayment;
+    // What was sent in time is booked a moment later, when the order may have run out.
+    const isComing = payment.state === "sent" || payment.state === "mined";
+    return orderPage(context, { order: isComing ? { ...found, status: "open" } : found, payment });
   },
 };
 
@@ -40,17 +44,23 @@ export function missingOrder(context: SignedIn): Page {
   return message(context, { title: missing, help: missingHelp, status: 404 });
 }
 
-async function paymentOf({ read }: SignedIn, hash: string): Promise<Payment> {
+async function paymentOf(
+  { read }: SignedIn,
+  { order: { contract, transaction: own }, hash }: { order: OrderRecord; hash: string },
+): Promise<Payment> {
   try {
     const transaction = await read.transaction(hash);
     if (transaction === undefined) return { state: "unknown", hash };
+    // A link can name any transaction.
+    const isOther = transaction.to !== contract || (own !== null && transaction.input !== own.data);
+    if (isOther) return noPayment;
     if (transaction.receipt === null) return { state: "sent", hash };
     if (transaction.receipt.status === "success") return { state: "mined", hash };
     const { revert } = transaction;
     return { state: "reverted", hash, reason: revert === null ? undefined : revertText(revert) };
   } catch (error) {
-    if (isPostgresFailure(error)) throw error;
-    // The chain is away: that is no reason to show nothing of an order.
+    // That the chain is away is no reason to show nothing of an order.
+    if (!(error instanceof ChainUnavailableError)) throw error;
     return { state: "away", hash };
   }
 }

@@ -52,7 +52,7 @@ export const en = {
       "A key lets a program of yours use the developer API. You choose how long it lasts, and pay once.",
     buy: "Buy a key",
     unnamed: "Key without a name",
-    hint: "Ends in",
+    hint: "Key",
     package: "Package",
     scopes: "May",
     created: "Bought",
@@ -101,7 +101,7 @@ export const en = {
     steps: { made: "Order", pay: "Payment", booked: "Booking", key: "Key" },
     says: {
       open: (amount: string) =>
-        `Pay ${amount} in one transaction. Your wallet shows what it is for; paying a second time is refused by the contract.`,
+        `Pay ${amount} in one transaction. A second payment is refused by the contract.`,
       sent: "Your payment is on its way into a block.",
       mined: "Your payment is in a block, and is being booked.",
       paid: "It is paid, and the key is yours. It is shown once: have a safe place for it ready.",

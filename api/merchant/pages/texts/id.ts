@@ -54,7 +54,7 @@ export const id: Texts = {
       "Dengan kunci, program Anda dapat memakai API pengembang. Anda memilih masa berlakunya, dan membayar sekali.",
     buy: "Beli kunci",
     unnamed: "Kunci tanpa nama",
-    hint: "Berakhiran",
+    hint: "Kunci",
     package: "Paket",
     scopes: "Boleh",
     created: "Dibeli",
@@ -103,8 +103,7 @@ export const id: Texts = {
     transaction: "Pembayaran",
     steps: { made: "Pesanan", pay: "Pembayaran", booked: "Pembukuan", key: "Kunci" },
     says: {
-      open: (amount) =>
-        `Bayar ${amount} dengan satu transaksi. Dompet Anda menampilkan untuk apa; pembayaran kedua ditolak oleh kontrak.`,
+      open: (amount) => `Bayar ${amount} dengan satu transaksi. Pembayaran kedua ditolak oleh kontrak.`,
       sent: "Pembayaran Anda sedang menuju sebuah blok.",
       mined: "Pembayaran Anda sudah ada di sebuah blok, dan sedang dibukukan.",
       paid: "Sudah dibayar, dan kunci ini milik Anda. Kunci ditampilkan sekali saja: siapkan tempat yang aman.",
