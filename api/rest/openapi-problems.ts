@@ -28,7 +28,13 @@ export function problemsOf(conditions: readonly ErrorCondition[], members: Probl
 function problemOf(conditions: readonly ErrorCondition[], members: ProblemMembers) {
   const problem = { $ref: "#/components/schemas/Problem" };
   const more = conditions.flatMap((condition) => [members[condition] ?? []].flat());
-  return more.length === 0 ? problem : { allOf: [problem, ...more.map((schema) => schemaOf(schema))] };
+  return more.length === 0 ? problem : { allOf: [problem, ...more.map(membersOf)] };
+}
+
+/** Each member by the name under which it is published. */
+function membersOf({ shape }: z.ZodObject) {
+  const properties = Object.entries(shape).map(([name, schema]) => [name, schemaOf(schema)]);
+  return { type: "object", required: Object.keys(shape), properties: Object.fromEntries(properties) };
 }
 
 export const problemSchema = {

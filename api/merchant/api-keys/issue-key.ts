@@ -66,7 +66,7 @@ export async function issueKey({
   });
 }
 
-/** The same answer again, to whoever asks with the order before the key was used. */
+/** The same answer again: the first use of a key drops what was sealed, and so does its end. */
 async function tellAgain({
   db,
   order,
@@ -78,7 +78,7 @@ async function tellAgain({
 }): Promise<IssuedKey | Refusal> {
   const { rows } = await db.query({
     text: `select ${keyColumns},
-        case when secret_sealed_until > now() and last_used_at is null and revoked_at is null then secret_sealed end as sealed
+        case when secret_sealed_until > now() then secret_sealed end as sealed
       from svc.api_keys where order_id = $1`,
     values: [order.id],
   });

@@ -9,8 +9,7 @@ const labelExpected = `A text of at most ${labelCharsMax} characters without con
 export const keyLabel = z
   .string(labelExpected)
   .max(labelCharsMax, labelExpected)
-  .regex(/^\P{Cc}*$/u, labelExpected)
-  .refine((text) => !/\p{Cs}/u.test(text), labelExpected)
+  .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), labelExpected)
   .meta({ description: "By which you know the key again", examples: ["shop"] });
 
 export const keyPackage = z
