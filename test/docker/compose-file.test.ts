@@ -251,6 +251,32 @@ t.test("docker compose config, for every profile", async (t) => {
     ]);
   });
 
+  await t.test("so are the signer of orders and the key that secrets are kept under", async (t) => {
+    const files = {
+      API_ORDER_SIGNER_KEYSTORE: "/keys/signer.json",
+      API_ORDER_SIGNER_PASSWORD_FILE: "/keys/password",
+      API_SEALING_KEY_FILE: "/keys/sealing-key",
+    };
+    const without = await read("", {});
+    t.match(without.services["api"]?.environment, {
+      API_ORDER_SIGNER_KEYSTORE: "",
+      API_ORDER_SIGNER_PASSWORD_FILE: "",
+      API_SEALING_KEY_FILE: "",
+    });
+    const { services, secrets } = await read("", { ...files, FEE_OWNER: "0xabc" });
+    t.match(secrets, {
+      "order-signer-keystore": { file: files.API_ORDER_SIGNER_KEYSTORE },
+      "order-signer-password": { file: files.API_ORDER_SIGNER_PASSWORD_FILE },
+      "sealing-key": { file: files.API_SEALING_KEY_FILE },
+    });
+    t.match(services["api"]?.environment, {
+      API_ORDER_SIGNER_KEYSTORE: "/run/secrets/order-signer-keystore",
+      API_ORDER_SIGNER_PASSWORD_FILE: "/run/secrets/order-signer-password",
+      API_SEALING_KEY_FILE: "/run/secrets/sealing-key",
+      FEE_OWNER: "0xabc",
+    });
+  });
+
   await t.test(
     "the faucet's keystore and its password are files of the host, in production too",
     async (t) => {
