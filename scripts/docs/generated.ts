@@ -18,6 +18,7 @@ import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
 import { endpointsTable } from "./api-endpoints.ts";
+import { operationsTable } from "./api-operations.ts";
 import { clientExample, clientsTable, webSocketClientsTable } from "./clients.ts";
 import { markdownTable } from "./markdown-table.ts";
 
@@ -28,6 +29,7 @@ export const generated: Readonly<Record<string, () => string>> = {
   "faucet-metrics": () => metricsTable(createFaucetMetrics().registry),
   "api-metrics": () => metricsTable(apiRegistry()),
   "api-endpoints": endpointsTable,
+  "api-operations": operationsTable,
   clients: clientsTable,
   "web-socket-clients": webSocketClientsTable,
   "example-ethers": () => clientExample("ethers.ts"),
