@@ -50,7 +50,8 @@ export function createAlignLedger(options: AlignLedgerOptions) {
     const chain = { genesisHash: genesis.hash, feeCollector, head };
     const cursor = await beginLedgerEpoch({ pool, before, chain });
     if (cursor === undefined) return undefined;
-    logger.warn({ reason, epoch: cursor.epoch, block: cursor.nextBlock }, "the ledger begins an epoch");
+    const level = before === undefined ? "info" : "warn";
+    logger[level]({ reason, epoch: cursor.epoch, block: cursor.nextBlock }, "the ledger begins an epoch");
     mayAdopt = false;
     return { cursor, head };
   }

@@ -30,7 +30,7 @@ export const en = {
   },
   packages: {
     title: "Packages",
-    names: { monthly: "Monthly", quarterly: "Quarterly", yearly: "Yearly" },
+    names: { monthly: "Monthly", quarterly: "3 Months", yearly: "Yearly" },
     days: (n: string) => `${n} days`,
     perDay: (amount: string) => `${amount} a day`,
     burned: (percent: string) => `${percent} of the fee is burned, the rest goes to the treasury.`,

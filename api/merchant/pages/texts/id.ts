@@ -32,7 +32,7 @@ export const id: Texts = {
   },
   packages: {
     title: "Paket",
-    names: { monthly: "Bulanan", quarterly: "Triwulan", yearly: "Tahunan" },
+    names: { monthly: "Bulanan", quarterly: "3 Bulan", yearly: "Tahunan" },
     days: (n) => `${n} hari`,
     perDay: (amount) => `${amount} per hari`,
     burned: (percent) => `${percent} dari biaya dibakar, sisanya untuk kas.`,
