@@ -116,18 +116,20 @@ t.test("a look-up that read a key just before it was revoked cannot bring it bac
   });
   t.teardown(() => redis.disconnect());
   await waitFor("Redis answers", () => redis.status === "ready");
-  const revoked = Promise.withResolvers<void>();
+  const [read, revoked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = createKeyLookUp({
     redis,
     db: {
       async query(...asked) {
         const answer = await db.query(...asked);
+        read.resolve();
         await revoked.promise;
         return answer;
       },
     },
   });
   const reading = slow.truth(hashApiKey(bought.secret));
+  await read.promise;
   await send(one, `${keysPath}/revoke`, { headers: mine, body: { keyId: bought.id } });
   revoked.resolve();
   t.match(await reading, { isRevoked: false }, "it read what was true then");
@@ -145,6 +147,30 @@ t.test("a key ends at its time, also where it is known already", async (t) => {
   const refused = await api.get(dashboardPath, bearer(bought.secret));
   clock.ms = before;
   t.match([refused.status, codeOf(refused.json)], [401, "api_key_expired"]);
+});
+
+t.test("production takes no key of the development profile, though one database served both", async (t) => {
+  const production = await startApi(t, {
+    ...services,
+    change: (config) => ({
+      ...config,
+      ...{ profile: "production", origins: ["https://explorer.example", "https://www.example"] },
+      svcDev: { ...config.svcDev, orderSigner: { kind: "none" } },
+    }),
+  });
+  const refused = await production.get(dashboardPath, bearer(key.secret));
+  t.match([refused.status, codeOf(refused.json)], [401, "api_key_invalid"]);
+  const live = createApiKey({ profile: "production", prefix: "svc" });
+  await db.query(
+    `update svc.api_keys set hash = decode($1, 'hex') where id = (select id from svc.api_keys where hash = decode($2, 'hex'))`,
+    [hashApiKey(live), hashApiKey(key.secret)],
+  );
+  t.equal((await production.get(dashboardPath, bearer(live))).status, 200);
+  await db.query("update svc.api_keys set hash = decode($1, 'hex') where hash = decode($2, 'hex')", [
+    ...[hashApiKey(key.secret), hashApiKey(live)],
+  ]);
+  const order = await send(production, keysPath, { headers, body: { package: "monthly" } });
+  t.match(order.json, { status: 503, detail: /No keys are sold here/ });
 });
 
 t.test("when a key was used last is told to the minute", async (t) => {
