@@ -7,7 +7,9 @@ const secretNames = [
   "secret",
   "authorization",
   "cookie",
+  '["set-cookie"]',
   '["x-api-key"]',
+  '["x-svc-dev-key"]',
   "password",
   "privateKey",
 ];

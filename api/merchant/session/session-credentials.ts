@@ -27,11 +27,15 @@ export function readCredentials(
 
 const how = "sign in with a wallet at POST /api/v1/svc-dev/session";
 
-const missing = refusal("session_required", `No wallet session was sent: ${how}`);
-const notAToken = refusal("session_required", `The bearer token is no session's: ${how}`);
+/** 401 names the scheme that it takes (RFC 9110 section 11.6.1). */
+export const challenge = { headers: { "WWW-Authenticate": 'Bearer realm="wallet session"' } };
+
+const missing = refusal("session_required", `No wallet session was sent: ${how}`, challenge);
+const notAToken = refusal("session_required", `The bearer token is no session's: ${how}`, challenge);
 const keyInstead = refusal(
   "session_required",
   `An API key does not open this, which is for a wallet's owner: ${how}`,
+  challenge,
 );
 /** The token is well formed, and there is no such session. */
-export const sessionEnded = refusal("session_required", `The session has ended: ${how}`);
+export const sessionEnded = refusal("session_required", `The session has ended: ${how}`, challenge);

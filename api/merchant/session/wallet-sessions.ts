@@ -10,7 +10,7 @@ import { refuseForeignPage, refuseForeignSignIn } from "./foreign-page.ts";
 import { judgeMessage, type SignInSite, wrong } from "./judge-message.ts";
 import type { Nonces } from "./nonces.ts";
 import type { SessionCookie } from "./session-cookie.ts";
-import { readCredentials, sessionEnded } from "./session-credentials.ts";
+import { challenge, readCredentials, sessionEnded } from "./session-credentials.ts";
 import type { SessionStore, WalletSession } from "./session-store.ts";
 import { readSiweMessage } from "./siwe-message.ts";
 import { userAgentOf } from "./user-agent.ts";
@@ -114,11 +114,16 @@ async function unlessRedisIsAway<Value>(ask: () => Promise<Value>): Promise<Valu
 
 const again = "ask for a new nonce and sign again";
 const unreadable = wrong("it is not a text of EIP-4361, as a wallet shows it");
-const usedNonce = refusal("sign_in_refused", `The nonce is unknown, used or too old: ${again}`);
-const wrongSignature = refusal("sign_in_refused", `The signature is not of the message's address: ${again}`);
+const usedNonce = refusal("sign_in_refused", `The nonce is unknown, used or too old: ${again}`, challenge);
+const wrongSignature = refusal(
+  "sign_in_refused",
+  `The signature is not of the message's address: ${again}`,
+  challenge,
+);
 const notDeployed = refusal(
   "sign_in_refused",
   "The signature is of a contract wallet that is not deployed (EIP-6492), which is not taken: deploy the wallet, which costs nothing here, and sign again",
+  challenge,
 );
 const otherWallet = refusal("forbidden", "This belongs to another wallet than the session's");
 const away = refusal(

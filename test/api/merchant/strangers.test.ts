@@ -58,6 +58,7 @@ function isRefused(t: Test, answer: Answer, expected: { status: number; code: st
   t.notOk(answer.headers.has("set-cookie"), what);
   t.notMatch(answer.text, wordsOfLibraries, what);
   t.notMatch(answer.text, /svc_(?:dev|live)_[0-9A-Za-z]{10}|wst_/, what);
+  if (expected.status === 401) t.match(answer.headers.get("www-authenticate"), /^Bearer realm=/, what);
 }
 const required = { status: 401, code: "session_required" };
 
