@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { errorTable } from "../../../../lib/errors.ts";
 import { isRefusal } from "../../../../lib/http-service/refusal.ts";
 import { type Html, html } from "../../../../lib/web/html.ts";
 import { keyScopes } from "../../../rest/security.ts";
@@ -43,7 +44,8 @@ export const makeOrder: MerchantRoute = {
     );
     const order = waiting ?? (await sales.order(session.wallet, wanted));
     if (!isRefusal(order)) return { redirect: `merchant/orders/${order.id}` };
-    return buyPage(context, { typed: typedOf(given), fault: refusalText(context, order), status: 409 });
+    const { status } = errorTable[order.refused];
+    return buyPage(context, { typed: typedOf(given), fault: refusalText(context, order), status });
   },
 };
 

@@ -46,7 +46,10 @@ export const revoke: MerchantRoute = {
   path,
   async answer(context, { params: { id = "" } }) {
     const revoked = await context.sales.revoke(context.session.wallet, id);
-    return isRefusal(revoked) ? missingKey(context) : { redirect: "merchant?done=revoked" };
+    if (!isRefusal(revoked)) return { redirect: "merchant?done=revoked" };
+    if (revoked.refused === "not_found") return missingKey(context);
+    const { inPart, inPartHelp } = context.words.revoke;
+    return message(context, { title: inPart, help: inPartHelp, status: 503 });
   },
 };
 

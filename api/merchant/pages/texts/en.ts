@@ -153,6 +153,9 @@ export const en = {
     keep: "Keep it",
     missing: "There is no such key",
     missingHelp: "It is another wallet's, or its number is mistyped.",
+    inPart: "The key is revoked, but not everybody knows it yet",
+    inPartHelp:
+      "It may open what it opened for up to a minute more. Load this page again to tell everybody at once.",
     already: "This key has ended already",
     alreadyHelp: "It opens nothing any more.",
   },

@@ -156,6 +156,9 @@ export const id: Texts = {
     keep: "Tidak jadi",
     missing: "Kunci ini tidak ada",
     missingHelp: "Kuncinya milik dompet lain, atau nomornya salah ketik.",
+    inPart: "Kunci sudah dicabut, tetapi belum semua mengetahuinya",
+    inPartHelp:
+      "Kunci ini mungkin masih berlaku paling lama satu menit. Muat ulang halaman ini agar semua segera mengetahuinya.",
     already: "Kunci ini sudah berakhir",
     alreadyHelp: "Kunci ini tidak membuka apa pun lagi.",
   },

@@ -3,19 +3,33 @@ import t from "tap";
 import { z } from "zod";
 import { merchantRoutes } from "../../../../api/merchant/pages/create-merchant-pages.ts";
 import { startTcpProxy } from "../../../fakes/tcp-proxy.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { startServices } from "../../support/start-world.ts";
 import { signIn } from "../support/sign-in.ts";
 import { buyKey, markPaid, orderKey, startShop } from "../support/start-shop.ts";
 
 const { anvil, ...services } = await startServices(t);
-const postgresPort = Number(new URL(services.postgresUrl).port);
-const proxy = await startTcpProxy({ port: () => postgresPort, answer: (client, data) => client.write(data) });
-t.teardown(() => proxy.stop());
-const proxied = new URL(services.postgresUrl);
-proxied.port = String(proxy.port);
+/** A store that a test can take away. */
+async function cuttable(address: string) {
+  const url = new URL(address);
+  const port = Number(url.port);
+  const { port: ownPort, stop } = await startTcpProxy({
+    port: () => port,
+    answer: (client, data) => client.write(data),
+  });
+  url.port = String(ownPort);
+  t.teardown(stop);
+  return { url: url.href, stop };
+}
+
+const [postgres, redis] = await Promise.all([cuttable(services.postgresUrl), cuttable(services.redisUrl)]);
 const { api, db } = await startShop(t, {
   given: { ...services, anvil },
-  change: (config) => ({ ...config, postgres: { ...config.postgres, url: proxied.href } }),
+  change: (config) => ({
+    ...config,
+    redis: redis.url,
+    postgres: { ...config.postgres, url: postgres.url },
+  }),
 });
 const ours = "http://127.0.0.1:4000";
 const html = { Accept: "text/html" };
@@ -44,6 +58,8 @@ async function somebody() {
   };
 }
 
+/** Without Redis nobody signs in. */
+const early = await somebody();
 const wanted = { package: "monthly", label: "Shop", scope: "dashboard:read" };
 
 t.test("every page asks who has not signed in to do so, and no page is kept", async (t) => {
@@ -215,9 +231,26 @@ t.test("sessions are listed and ended, one's own by signing out", async (t) => {
   t.equal((await api.get("/api/v1/svc-dev/session", bearer)).status, 401);
 });
 
+t.test("without Redis nothing is sold, and a key is revoked in part, which the page says", async (t) => {
+  const { get, post, bearer } = await somebody();
+  const key = await buyKey({ api, db }, bearer, { package: "monthly", label: "Leaked" });
+  await redis.stop();
+  await waitFor("Redis is missed", async () =>
+    (await (await fetch(`${api.opsUrl}/readyz`)).text()).includes("Redis"),
+  );
+  const order = await post("/merchant/orders", wanted);
+  t.equal(order.status, 503);
+  t.match(order.text, "Keys cannot be bought at the moment.");
+  t.match(order.text, 'value="Shop"', "what was typed is kept");
+  const revoked = await post(`/merchant/keys/${key.id}/revoke`);
+  t.equal(revoked.status, 503);
+  t.match(revoked.text, "The key is revoked, but not everybody knows it yet");
+  t.match((await get("/merchant")).text, /Leaked[\s\S]*Revoked/);
+});
+
 t.test("while PostgreSQL is away the page says so, and tries again", async (t) => {
-  const { get, post } = await somebody();
-  await proxy.stop();
+  const { get, post } = early;
+  await postgres.stop();
   const { status, text } = await get("/merchant");
   t.equal(status, 503);
   t.match(text, "Your keys cannot be shown at the moment");
