@@ -9,7 +9,7 @@ const program: SingleProgram = {
   invocation: "npm run pages -- shots",
   summary:
     "Pictures of every page in every state, in both languages, light and dark, at 320 and 1280 px, for people to look at: the\n" +
-    "explorer over a network of five validators, the faucet, the wallet proxy. Needs Chromium; brings up the rest itself.",
+    "explorer over a network of five validators, the merchants' pages, the faucet, the wallet proxy. Needs Chromium; brings up the rest itself.",
   options: {
     out: { value: "FOLDER", text: "where they go; older ones are written over", default: ".data/pages" },
     only: { value: "NAME", text: "only pages whose name contains this", default: "" },

@@ -26,7 +26,7 @@ export const design = pageRoute({
 ${card("Colours", colours())}
 <div class="cards">
 <div class="column">
-${card("Buttons", buttons())}
+${card("Buttons", buttons(context.el))}
 ${card("Form", form())}
 ${card("Steps", steps())}
 </div>
@@ -64,8 +64,9 @@ function colours(): Html {
   return html`<ul class="legend">${swatches}</ul>`;
 }
 
-function buttons(): Html {
-  return html`<div class="actions"><button type="button">Claim 10 TEST</button> <button type="button" aria-busy="true" aria-disabled="true">Claiming…</button> <button type="button" class="quiet">Use my wallet</button> <a class="button" href="./">A link</a> <a class="button quiet" href="./">A quiet link</a></div>`;
+function buttons({ to }: PageContext["el"]): Html {
+  return html`<div class="actions"><button type="button">Claim 10 TEST</button> <button type="button" aria-busy="true" aria-disabled="true">Claiming…</button> <button type="button" class="quiet">Use my wallet</button> <a class="button" href="./">A link</a> <a class="button quiet" href="./">A quiet link</a></div>
+<ul class="wallets"><li><button type="button" class="wallet"><img src="${to("icon.svg")}" alt=""><span>Sign in with a wallet</span></button></li></ul>`;
 }
 
 function form(): Html {

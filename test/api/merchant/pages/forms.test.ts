@@ -231,6 +231,21 @@ t.test("sessions are listed and ended, one's own by signing out", async (t) => {
   t.equal((await api.get("/api/v1/svc-dev/session", bearer)).status, 401);
 });
 
+t.test("an order that was not paid in time says so, and is paid no more", async (t) => {
+  const { get, bearer } = await somebody();
+  const order = await orderKey(api, bearer);
+  // An hour after the chain's newest block.
+  await anvil.rpc("evm_increaseTime", [3600]);
+  await anvil.rpc("evm_mine");
+  const at = `/merchant/orders/${order.id}`;
+  await waitFor("the order has run out", async () => (await get(at)).text.includes('data-status="expired"'));
+  const { text } = await get(at);
+  t.match(text, "This order was not paid in time. Nothing was taken.");
+  t.match(text, "Make a new order");
+  t.notMatch(text, /id="pay"|Pay without this page/);
+  t.notMatch((await get("/merchant")).text, order.id);
+});
+
 t.test("without Redis nothing is sold, and a key is revoked in part, which the page says", async (t) => {
   const { get, post, bearer } = await somebody();
   const key = await buyKey({ api, db }, bearer, { package: "monthly", label: "Leaked" });

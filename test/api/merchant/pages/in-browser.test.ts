@@ -239,6 +239,21 @@ t.test(
       t.same(wallets[0]?.asked, [], "the other was never asked");
     });
 
+    t.test("who signed in elsewhere chooses the wallet to pay with", async (t) => {
+      const wallets = [walletOf("Amber Wallet", alice), walletOf("Blue Wallet", bob)];
+      const { page } = await open(t, { wallets });
+      const { cookie } = await client.signIn(bob);
+      await page.context().addCookies([{ ...cookie, url }]);
+      await page.goto(`${url}/merchant`);
+      await orderMonthly(page, "Chosen");
+      await page.getByRole("button", { name: "Pay 100 TEST" }).click();
+      await page.getByRole("button", { name: "Pay with Amber Wallet" }).click();
+      await page.getByText(`Choose the account ${bob.address} in your wallet`).waitFor();
+      await page.getByRole("button", { name: "Pay with Blue Wallet" }).click();
+      await page.getByRole("button", { name: "Show the key" }).waitFor();
+      t.equal(await page.evaluate(stored), "example.blue-wallet");
+    });
+
     t.test("without a wallet the page says what to do, in the reader's language", async (t) => {
       const { page, problems } = await open(t, { locale: "id-ID" });
       await page.goto(`${url}/merchant`);
