@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { chown, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { getuid } from "node:process";
 import { Wallet } from "ethers";
 import { CommandError, textOf } from "../lib/cli/command.ts";
 import { json } from "../lib/cli/format.ts";
 import type { GenesisCommand } from "./command.ts";
 import { readNetworkConfig } from "./config.ts";
+import { writeSecrets } from "./write-secrets.ts";
 
 const keystore = join("secrets", "faucet-keystore.json");
 const password = join("secrets", "faucet-keystore-password");
@@ -40,18 +40,18 @@ export const keystoreCommand: GenesisCommand = {
     const secret = randomBytes(24).toString("base64url");
     const files = [
       // The password first: a keystore without one is of no use.
-      { path: resolve(folder, password), content: `${secret}\n` },
-      { path: resolve(folder, keystore), content: `${await wallet.encrypt(secret)}\n` },
-    ] as const;
-    for (const [index, { path, content }] of files.entries()) {
-      const failure = await writeNew(path, content, folder);
-      if (failure === undefined) continue;
-      for (const written of files.slice(0, index)) await rm(written.path, { force: true });
-      const why = failure === "EEXIST" ? "it is there already, and is not replaced" : failure;
-      note(`${path} cannot be written: ${why}.`);
+      { path: password, content: `${secret}\n` },
+      { path: keystore, content: `${await wallet.encrypt(secret)}\n` },
+    ];
+    const failure = await writeSecrets(folder, files);
+    if (failure !== undefined) {
+      note(failure);
       return 1;
     }
-    const settings = { FAUCET_KEYSTORE: files[1].path, FAUCET_KEYSTORE_PASSWORD_FILE: files[0].path };
+    const settings = {
+      FAUCET_KEYSTORE: resolve(folder, keystore),
+      FAUCET_KEYSTORE_PASSWORD_FILE: resolve(folder, password),
+    };
     if (values["json"] === true) print(json({ address: wallet.address, ...settings }));
     else {
       const lines = Object.entries(settings).map(([name, path]) => `${name}=${path}`);
@@ -66,18 +66,5 @@ function readWallet(key: string): Wallet | undefined {
     return new Wallet(key.trim());
   } catch {
     return undefined;
-  }
-}
-
-/** Readable by the owner of the network's keys alone, as whom containers run. Answers the error's code where it failed. */
-async function writeNew(path: string, content: string, folder: string): Promise<string | undefined> {
-  try {
-    // Asked first, so that a file that is made has its owner.
-    const { uid, gid } = await stat(join(folder, "secrets", "redis-url"));
-    await writeFile(path, content, { flag: "wx", mode: 0o600 });
-    if (getuid?.() === 0) await chown(path, uid, gid);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : String(error);
   }
 }

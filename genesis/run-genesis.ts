@@ -2,6 +2,7 @@ import { CommandError, type Program } from "../lib/cli/command.ts";
 import { readCommandLine } from "../lib/cli/read-command-line.ts";
 import { ConfigError } from "../lib/config/read-config.ts";
 import { type CommandInput, commonOptions, type GenesisCommand } from "./command.ts";
+import { feeKeysCommand } from "./fee-keys.ts";
 import { initCommand } from "./init.ts";
 import { inspectCommand } from "./inspect.ts";
 import { keystoreCommand } from "./keystore.ts";
@@ -9,7 +10,7 @@ import { keystoreCommand } from "./keystore.ts";
 const program: Program<GenesisCommand> = {
   invocation: "npm run genesis --",
   commonOptions,
-  commands: [initCommand, inspectCommand, keystoreCommand],
+  commands: [initCommand, inspectCommand, keystoreCommand, feeKeysCommand],
 };
 
 /**

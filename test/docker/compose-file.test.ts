@@ -35,6 +35,7 @@ const fileSchema = z.object({
   services: z.record(z.string(), serviceSchema),
   networks: z.record(z.string(), z.object({ internal: z.boolean().optional() })),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
+  configs: z.record(z.string(), z.object({ file: z.string() })),
 });
 
 const five = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
@@ -263,7 +264,11 @@ t.test("docker compose config, for every profile", async (t) => {
       API_ORDER_SIGNER_PASSWORD_FILE: "",
       API_SEALING_KEY_FILE: "",
     });
-    const { services, secrets } = await read("", { ...files, FEE_OWNER: "0xabc" });
+    const { services, secrets, configs } = await read("", {
+      ...files,
+      ...{ FEE_OWNER: "0xabc", FEES_FILE: "/keys/fees.yaml" },
+    });
+    t.match(configs, { fees: { file: "/keys/fees.yaml" } });
     t.match(secrets, {
       "order-signer-keystore": { file: files.API_ORDER_SIGNER_KEYSTORE },
       "order-signer-password": { file: files.API_ORDER_SIGNER_PASSWORD_FILE },
@@ -274,6 +279,7 @@ t.test("docker compose config, for every profile", async (t) => {
       API_ORDER_SIGNER_PASSWORD_FILE: "/run/secrets/order-signer-password",
       API_SEALING_KEY_FILE: "/run/secrets/sealing-key",
       FEE_OWNER: "0xabc",
+      API_FEES_FILE: "/etc/tollgate/fees.yaml",
     });
   });
 
