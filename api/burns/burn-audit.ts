@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { RpcClient } from "../../lib/chain/rpc-client.ts";
 import { type FeeSource, feeSources } from "../../lib/fee-collector/fee-sources.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readBigint, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
+import { createBurnMetrics } from "./metrics.ts";
 import { type ChainBurns, readChainBurns, type SourceSums } from "./read-chain-burns.ts";
 
 export type BurnAudit = ReturnType<typeof createBurnAudit>;
@@ -30,16 +31,7 @@ export function createBurnAudit({
   everyMs?: number;
 }) {
   let differences: readonly string[] = [];
-  const differing = new Gauge({
-    name: "api_burn_differences",
-    help: "Sums of burned fees that are not what the chain says: sources, and the burn sink",
-    registers: [registry],
-  });
-  const comparedBlock = new Gauge({
-    name: "api_burn_compared_block",
-    help: "The block at which the sums of burned fees were last compared with the chain",
-    registers: [registry],
-  });
+  const metrics = createBurnMetrics(registry);
   let running = Promise.resolve();
 
   async function compare(): Promise<void> {
@@ -54,8 +46,8 @@ export function createBurnAudit({
         else logger.info({ blockNumber }, "burned fees are in order again");
       }
       differences = found;
-      differing.set(found.length);
-      comparedBlock.set(blockNumber);
+      metrics.differences.set(found.length);
+      metrics.comparedBlock.set(blockNumber);
     } catch (err) {
       logger.debug({ err }, "burned fees could not be compared");
     }
