@@ -16,10 +16,16 @@ import {
 } from "../lib/config/schemas.ts";
 import { type FeeSettings, readFeeSettings } from "../lib/fee-collector/fee-settings.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
+import {
+  type InvoicesConfig,
+  invoicesConfigOf,
+  invoicesSchema,
+} from "./merchant/invoices/invoices-config.ts";
 import { type SvcDevConfig, svcDevConfigOf, svcDevProblem, svcDevSchema } from "./merchant/svc-dev-config.ts";
 
-export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile" | "svcDev"> & {
+export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile" | "svcDev" | "invoices"> & {
   svcDev: SvcDevConfig;
+  invoices: InvoicesConfig;
   /** Undefined where no fees are taken. */
   fees: FeeSettings | undefined;
 };
@@ -40,14 +46,15 @@ export function readApiConfig({
 }): ApiConfig {
   const overrides = named === undefined ? {} : { profile: named };
   const { feesFile, ...config } = readConfig({ file, schema: configSchema, env, overrides });
-  const feesProfile = config.profile;
+  const place = { profile: config.profile, folder: dirname(file) };
   return {
     ...config,
     fees:
       feesFile === ""
         ? undefined
-        : readFeeSettings({ file: resolve(dirname(file), feesFile), env, profile: feesProfile }),
-    svcDev: svcDevConfigOf({ svcDev: config.svcDev, profile: config.profile, folder: dirname(file) }),
+        : readFeeSettings({ file: resolve(dirname(file), feesFile), env, profile: place.profile }),
+    svcDev: svcDevConfigOf({ svcDev: config.svcDev, ...place }),
+    invoices: invoicesConfigOf({ invoices: config.invoices, ...place }),
     contractsFolder: config.contractsFolder === "" ? "" : resolve(dirname(file), config.contractsFolder),
     postgres: { ...config.postgres, url: withPassword(config.postgres, file) },
   };
@@ -141,6 +148,7 @@ const configSchema = z
       })
       .prefault({}),
     svcDev: svcDevSchema,
+    invoices: invoicesSchema,
     bodyBytesMax: bounded(1_048_576).default(65_536),
     requestTimeoutMs: bounded(300_000).default(15_000),
     cacheBytesMax: bounded(4_294_967_296).default(67_108_864),

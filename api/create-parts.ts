@@ -3,9 +3,6 @@ import type { Registry } from "prom-client";
 import { createRpcClient } from "../lib/chain/rpc-client.ts";
 import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
-import { createBurnAudit } from "./burns/burn-audit.ts";
-import { feeBurns } from "./burns/fee-burns.ts";
-import { withFeeCollector } from "./burns/known-fee-collector.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
 import { createKnownContracts } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
@@ -17,6 +14,7 @@ import { createHeadWatch } from "./follower/head-watch.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
 import { createMerchant } from "./merchant/create-merchant.ts";
+import { removeOldIdempotencyKeys } from "./merchant/invoices/once-by-key.ts";
 import { createLedger } from "./merchant/ledger/ledger.ts";
 import type { MerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
@@ -53,24 +51,17 @@ export function createParts({
   const connections = connect({ config, logger });
   const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
   const reader = createChainReader({ rpc });
-  const contracts = createKnownContracts(
-    withFeeCollector(readContracts(config.contractsFolder), config.fees),
-  );
+  const contracts = createKnownContracts(readContracts(config.contractsFolder));
   const follower = createFollower({
     rpc,
     heads,
     validators: sealSources,
     postgresUrl: config.postgres.url,
-    burnContracts: config.fees === undefined ? [] : [feeBurns(config.fees.feeCollector)],
     registry,
     logger,
     isDevelopment: config.profile === "development",
     adoptChain,
   });
-  const audit =
-    config.fees === undefined
-      ? undefined
-      : createBurnAudit({ rpc, db: pool, feeCollector: config.fees.feeCollector, registry, logger });
   const ledger =
     config.fees === undefined
       ? undefined
@@ -110,7 +101,12 @@ export function createParts({
   });
   const { sessions, removeExpired } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
   const sweep = createSweep({
-    tasks: [removeExpired, removeUnpaidOrders(pool), removeUnusedWallets(pool)],
+    tasks: [
+      removeExpired,
+      removeUnpaidOrders(pool),
+      removeUnusedWallets(pool),
+      removeOldIdempotencyKeys(pool),
+    ],
     logger,
   });
   const merchant = createMerchant({
@@ -150,7 +146,6 @@ export function createParts({
       ...(isAway.postgres() ? ["PostgreSQL does not answer"] : []),
       ...[follower.standing().refused ?? []].flat(),
       ...[ledger?.standing().refused ?? []].flat(),
-      ...[audit?.problem() ?? []].flat(),
     ],
 
     async close() {
@@ -158,7 +153,7 @@ export function createParts({
       newest.stop();
       heads.stop();
       await sweep.stop();
-      await audit?.stop();
+      await merchant.rates.stop();
       await follower.stop();
       await ledger?.stop();
       await connections.close();

@@ -70,6 +70,7 @@ export async function start(
     follower.start();
     ledger?.start();
     parts.sweep.start();
+    await parts.merchant.rates.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";

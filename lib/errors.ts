@@ -78,6 +78,7 @@ export const errorTable = {
   call_lost: row(503, "upstream_unavailable", -32002, "A validator failed while it ran the call"),
   traces_withheld: row(503, "upstream_unavailable", -32002, "Traces are not available at the moment"),
   service_unavailable: row(503, "upstream_unavailable", -32002, "The service cannot do this at the moment"),
+  rate_stale: row(503, "upstream_unavailable", -32002, "The exchange rate is too old at the moment"),
   network_stalled: row(503, "network_stalled", -32002, "The network produces no blocks at the moment"),
   faucet_empty: row(503, "faucet_empty", -32002, "The faucet has no funds at the moment"),
 } as const satisfies Record<string, ErrorRow>;

@@ -9,8 +9,7 @@ export type Burn = {
   unixSeconds: number;
   source: BurnEventRecord["source"];
   orderId: string;
-  /** Null where it came out of a deposit box. */
-  payer: string | null;
+  payer: string;
   amount: bigint;
   burned: bigint;
   treasury: bigint;

@@ -11,7 +11,7 @@ export async function writeAudit(
     about,
   }: {
     wallet: string;
-    actor: "wallet" | "operator";
+    actor: "wallet" | "key" | "operator";
     action: string;
     about: Readonly<Record<string, string>>;
   },

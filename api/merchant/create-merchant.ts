@@ -9,14 +9,16 @@ import { createApiKeys } from "./api-keys/api-keys.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
+import { createInvoices } from "./invoices/invoices.ts";
+import { createRates } from "./invoices/rates.ts";
 import type { LedgerStanding } from "./ledger/standing.ts";
 import type { MerchantKeys } from "./open-merchant-keys.ts";
 import { createOrders } from "./orders/orders.ts";
 import { createPurchaseGate } from "./purchase-gate.ts";
 
-/** Orders, keys and dashboards, wired; and what lets a request in by its key. */
+/** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
-  config: { svcDev, profile, stalledAfterMs },
+  config: { svcDev, invoices: invoiceTerms, publicUrl, profile, stalledAfterMs },
   merchantKeys,
   redis,
   pool,
@@ -27,7 +29,7 @@ export function createMerchant({
   logger,
   now,
 }: {
-  config: Pick<ApiConfig, "svcDev" | "profile" | "stalledAfterMs">;
+  config: Pick<ApiConfig, "svcDev" | "invoices" | "publicUrl" | "profile" | "stalledAfterMs">;
   /** Undefined: nothing is sold here. */
   merchantKeys: MerchantKeys | undefined;
   redis: Redis;
@@ -49,6 +51,8 @@ export function createMerchant({
     isStalled: () => now() - headMs() > stalledAfterMs,
     ledger,
   });
+  // A development chain's time may have been moved ahead.
+  const clock = () => Math.max(now(), headMs());
   const orders = createOrders({
     ...{ pool, reader, gate, merchantKeys },
     terms: {
@@ -57,8 +61,7 @@ export function createMerchant({
       openMax: svcDev.openOrdersMax,
       activeKeysMax: svcDev.activeKeysMax,
     },
-    // A development chain's time may have been moved ahead.
-    clock: () => Math.max(now(), headMs()),
+    clock,
   });
   const lookUp = createKeyLookUp({ redis, db: pool });
   const keys = createApiKeys({
@@ -70,5 +73,15 @@ export function createMerchant({
   const dashboard = {
     read: (wallet: string) => readDashboard({ db: pool, wallet, activeKeysMax, nowMs: now() }),
   };
-  return { services: { orders, keys, dashboard }, lookUp, keyUse: createKeyUse({ db: pool, logger, now }) };
+  const rates = createRates({ settings: invoiceTerms.rates, now, logger });
+  const invoices = createInvoices({
+    ...{ pool, gate, rates, merchantKeys, publicUrl, clock, terms: invoiceTerms },
+    isDevelopment: profile === "development",
+  });
+  return {
+    services: { orders, keys, dashboard, invoices },
+    rates,
+    lookUp,
+    keyUse: createKeyUse({ db: pool, logger, now }),
+  };
 }

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { KeystoreFile } from "../../lib/chain/open-keystore.ts";
 import { bounded } from "../../lib/config/schemas.ts";
 import { tokenAmount } from "../../lib/config/token-amount.ts";
 import { orderAmountWeiMax } from "../../lib/fee-collector/fee-order.ts";
+import { keystoreSettings, type OrderSignerSource, orderSignerOf } from "./order-signer.ts";
 import { byPackage } from "./packages.ts";
 
 /** In whole tokens, as the interface was published. */
@@ -22,24 +22,12 @@ export const svcDevSchema = z
     openOrdersMax: bounded(1000).default(20),
     activeKeysMax: bounded(1000).default(5),
     secretAgainSeconds: bounded(3600).default(900),
-    orderSigner: z
-      .strictObject({
-        keystoreFile: z.string().default(""),
-        passwordFile: z.string().default(""),
-        password: z.string().default(""),
-      })
-      .prefault({}),
+    orderSigner: keystoreSettings,
     sealingKeyFile: z.string().default(""),
   })
   .prefault({});
 
 type Given = z.output<typeof svcDevSchema>;
-
-/** Who signs orders: a keystore, the key that everybody knows, or nobody. */
-export type OrderSignerSource =
-  | ({ kind: "keystore" } & KeystoreFile)
-  | { kind: "development" }
-  | { kind: "none" };
 
 export type SvcDevConfig = Omit<Given, "orderSigner"> & { orderSigner: OrderSignerSource };
 
@@ -70,14 +58,10 @@ export function svcDevConfigOf({
   profile: "development" | "production";
   folder: string;
 }): SvcDevConfig {
-  const path = (name: string) => (name === "" ? "" : resolve(folder, name));
-  const { keystoreFile, passwordFile, password } = svcDev.orderSigner;
+  const { sealingKeyFile } = svcDev;
   return {
     ...svcDev,
-    sealingKeyFile: path(svcDev.sealingKeyFile),
-    orderSigner:
-      keystoreFile === ""
-        ? { kind: profile === "development" ? "development" : "none" }
-        : { kind: "keystore", file: path(keystoreFile), passwordFile: path(passwordFile), password },
+    sealingKeyFile: sealingKeyFile === "" ? "" : resolve(folder, sealingKeyFile),
+    orderSigner: orderSignerOf({ given: svcDev.orderSigner, profile, folder }),
   };
 }

@@ -62,7 +62,7 @@ async function csvOf<Row>(
     const page = await readPage({ limit: Math.min(rowsAtOnce, rowsMax + 1 - lines.length), cursor });
     // The chain was reset between two pages: what was read is of one chain, and stays.
     if (isRefusal(page)) break;
-    for (const row of page.data) lines.push(columns.map(([, value]) => field(value(row))).join(","));
+    for (const row of page.data) lines.push(columns.map(([, value]) => csvField(value(row))).join(","));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && lines.length <= rowsMax);
   return `${lines.join("\r\n")}\r\n`;
@@ -72,8 +72,8 @@ async function csvOf<Row>(
  * A field by RFC 4180. A token's symbol is whatever its contract says, and a spreadsheet runs a text that begins with one
  * of these signs as a formula: an apostrophe before it keeps it a text.
  */
-function field(value: string | number | null): string {
+export function csvField(value: string | number | null, separator: "," | ";" = ","): string {
   const text = value === null ? "" : String(value);
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return safe.includes(separator) || /["\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,4 +1,3 @@
-import type { FeeSettings } from "../../lib/fee-collector/fee-settings.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { blockRecordOf } from "../chain/block-record.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
@@ -32,7 +31,6 @@ export function createReadModel({
   contracts,
   names,
   validatorHeads = async () => [],
-  fees,
   blockTimeSeconds,
   stalledAfterMs,
   now = Date.now,
@@ -48,7 +46,6 @@ export function createReadModel({
   names: Readonly<Record<string, string>>;
   /** How far the validators are that can be asked themselves. */
   validatorHeads?: ReturnType<typeof createValidatorHeads>;
-  fees?: FeeSettings | undefined;
   blockTimeSeconds: number;
   stalledAfterMs: number;
   now?: () => number;
@@ -109,6 +106,6 @@ export function createReadModel({
 
     account: (address: string) => readAccount({ ...sources, nameOf }, address),
     networkContracts: () => readNetworkContracts({ ...sources, contracts }),
-    burns: () => readBurns({ db, reader, feeCollector: fees?.feeCollector }),
+    burns: () => readBurns(db),
   };
 }

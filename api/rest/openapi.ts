@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ErrorCondition } from "../../lib/errors.ts";
 import { problemSchema, problemsOf } from "./openapi-problems.ts";
 import { componentSchemas, schemaOf } from "./openapi-schemas.ts";
-import type { OperationDescription } from "./operation.ts";
+import type { OperationDescription, TextResponse } from "./operation.ts";
 import type { RouteDescription } from "./route.ts";
 import { securitySchemes } from "./security.ts";
 
@@ -43,8 +43,8 @@ export function openApiOf({
   const published = [
     ...routes.flatMap(({ response }) => ("mediaType" in response ? [] : [response])),
     ...operations.flatMap(({ responses, problemMembers }) =>
-      [...Object.values(responses), ...Object.values(problemMembers)].filter(
-        (schema) => schema !== undefined,
+      [...Object.values(responses), ...Object.values(problemMembers)].flatMap((schema) =>
+        schema === undefined || "mediaType" in schema ? [] : [schema],
       ),
     ),
   ];
@@ -108,7 +108,11 @@ function operationOf(row: OperationDescription) {
     summary,
     description: `${description ?? `${summary}.`}${scope} Costs ${cost} of the limit.`,
     security: security.schemes.map((name) => ({ [name]: [] })),
-    parameters: [...parametersOf(row.params, "path"), ...parametersOf(row.query, "query")],
+    parameters: [
+      ...parametersOf(row.params, "path"),
+      ...parametersOf(row.query, "query"),
+      ...parametersOf(z.object(row.headers), "header"),
+    ],
     ...(body === undefined
       ? {}
       : {
@@ -138,19 +142,14 @@ function operationOf(row: OperationDescription) {
   };
 }
 
-function answerOf(status: number, schema: z.ZodType | undefined) {
+function answerOf(status: number, schema: z.ZodType | TextResponse | undefined) {
   const description = status === 204 ? "Done; there is no body" : status === 201 ? "Made" : "The answer";
-  const content =
-    schema === undefined ? {} : { content: { "application/json": { schema: schemaOf(schema) } } };
+  const content = schema === undefined ? {} : { content: contentOf(schema) };
   return { description, headers: rateLimitReferences, ...content };
 }
 
 function routeOf(row: RouteDescription) {
   const { operationId, tag, summary, response, problems } = row;
-  const content =
-    "mediaType" in response
-      ? { [response.mediaType]: { schema: { type: "string", description: response.description } } }
-      : { "application/json": { schema: schemaOf(response) } };
   return {
     operationId,
     tags: [tag],
@@ -158,11 +157,21 @@ function routeOf(row: RouteDescription) {
     description: `${summary}. Costs ${row.cost} of the limit.`,
     parameters: [...parametersOf(row.params, "path"), ...parametersOf(row.query, "query")],
     responses: {
-      "200": { description: "The answer", headers: { ...answerHeaders, ...rateLimitReferences }, content },
+      "200": {
+        description: "The answer",
+        headers: { ...answerHeaders, ...rateLimitReferences },
+        content: contentOf(response),
+      },
       "304": { description: "The copy that the client has is still right" },
       ...problemsOf([...everyProblem, ...problems]),
     },
   };
+}
+
+function contentOf(response: z.ZodType | TextResponse) {
+  return "mediaType" in response
+    ? { [response.mediaType]: { schema: { type: "string", description: response.description } } }
+    : { "application/json": { schema: schemaOf(response) } };
 }
 
 const answerHeaders = {
@@ -178,7 +187,7 @@ const rateLimitReferences = {
   "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
 };
 
-function parametersOf(shape: z.ZodObject, place: "path" | "query"): object[] {
+function parametersOf(shape: z.ZodObject, place: "path" | "query" | "header"): object[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { description, examples } = z.globalRegistry.get(schema) ?? {};
     const [example] = Array.isArray(examples) ? examples : [];

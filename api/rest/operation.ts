@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { ErrorCondition } from "../../lib/errors.ts";
+import type { FieldError } from "../../lib/http-service/problem.ts";
 import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { fieldErrors } from "./field-errors.ts";
 import { type Shape, urlErrors } from "./route.ts";
@@ -11,8 +12,16 @@ export type OperationTag = "Developer API" | "Wallet session";
 /** What an operation answers where it does not refuse. */
 export type OperationAnswer =
   | { status: 200 | 201 | 202; record: object; headers?: Readonly<Record<string, string | string[]>> }
+  | { status: 200; text: string; type: string; fileName: string; headers?: undefined }
   | { status: 204; headers?: Readonly<Record<string, string | string[]>> }
   | Refusal;
+
+/** Fields of the request that it reads, by their names as they are published. */
+export type HeaderFields = Readonly<Record<string, z.ZodType<string | undefined>>>;
+
+/** An answer that is no JSON. */
+export type TextResponse = { mediaType: string; description: string };
+type Response = z.ZodType | TextResponse | undefined;
 
 /** What is published of an operation. */
 export type OperationDescription = {
@@ -27,10 +36,11 @@ export type OperationDescription = {
   security: Pick<Security<object>, "schemes" | "scope">;
   params: Shape;
   query: Shape;
+  headers: HeaderFields;
   /** A JSON object; undefined where none is read. */
   body: z.ZodType | undefined;
   /** By status; undefined has no body (204). */
-  responses: Readonly<Partial<Record<200 | 201 | 202 | 204, z.ZodType | undefined>>>;
+  responses: Readonly<Partial<Record<200 | 201 | 202 | 204, Response>>>;
   /** What it refuses beyond what every operation of its kind refuses. */
   problems: readonly ErrorCondition[];
   /** What the problem documents of a condition have beyond their own members. */
@@ -52,6 +62,8 @@ export type Operation<Services> = OperationDescription & {
 type Input<Params extends Shape, Query extends Shape, Body extends z.ZodType, Caller, Services> = {
   params: z.output<Params>;
   query: z.output<Query>;
+  /** Those that the row names. */
+  headers: Readonly<Record<string, string | undefined>>;
   body: z.output<Body>;
   caller: Caller;
   /** For what no schema reads: cookies, Origin, User-Agent. */
@@ -75,17 +87,19 @@ export function operation<
   Body extends z.ZodType,
 >({
   answer,
+  headers = {},
   cost = 1,
   problems = [],
   problemMembers = {},
   ...row
 }: Omit<
   OperationDescription,
-  "security" | "params" | "query" | "body" | "problems" | "problemMembers" | "cost"
+  "security" | "params" | "query" | "headers" | "body" | "problems" | "problemMembers" | "cost"
 > & {
   security: Security<Caller>;
   params: Params;
   query: Query;
+  headers?: HeaderFields;
   body: Body;
   problems?: readonly ErrorCondition[];
   problemMembers?: OperationDescription["problemMembers"];
@@ -95,6 +109,7 @@ export function operation<
   const readsBody = !(row.body instanceof z.ZodUndefined);
   return {
     ...row,
+    headers,
     body: readsBody ? row.body : undefined,
     cost,
     problems,
@@ -108,10 +123,12 @@ export function operation<
       const params = row.params.safeParse(request.params);
       const query = row.query.safeParse(request.query);
       const body = row.body.safeParse(sent.body);
-      if (params.success && query.success && body.success) {
+      const fields = readFields(headers, request);
+      if (params.success && query.success && body.success && fields.errors.length === 0) {
         return answer({
           params: params.data,
           query: query.data,
+          headers: fields.values,
           body: body.data,
           caller,
           request,
@@ -121,9 +138,28 @@ export function operation<
       return refusal("invalid_params", "Something of the request cannot be used; see errors", {
         errors: [
           ...urlErrors({ params: params.error, query: query.error }),
+          ...fields.errors,
           ...fieldErrors({ root: "", error: body.error, unknown: "There is no such field here" }),
         ],
       });
     },
   };
+}
+
+/** A field that was sent more than once is refused: proxies and we might take another one of them. */
+function readFields(
+  headers: HeaderFields,
+  { raw: { headersDistinct } }: FastifyRequest,
+): { values: Record<string, string | undefined>; errors: FieldError[] } {
+  const values: Record<string, string | undefined> = {};
+  const errors: FieldError[] = [];
+  for (const [name, schema] of Object.entries(headers)) {
+    const [value, ...others] = headersDistinct[name.toLowerCase()] ?? [];
+    const read = schema.safeParse(value);
+    const pointer = `#/header/${name}`;
+    if (others.length > 0) errors.push({ pointer, message: "It was sent more than once" });
+    else if (read.success) values[name] = read.data;
+    else errors.push(...read.error.issues.map(({ message }) => ({ pointer, message })));
+  }
+  return { values, errors };
 }

@@ -1,11 +1,12 @@
 import { type KeyServices, keyOperations } from "../merchant/api-keys/key-operations.ts";
 import { type DashboardServices, dashboardOperations } from "../merchant/dashboard/dashboard-operations.ts";
+import { type InvoiceServices, invoiceOperations } from "../merchant/invoices/invoice-operations.ts";
 import { type OrderServices, orderOperations } from "../merchant/orders/order-operations.ts";
 import { type SessionServices, sessionOperations } from "../merchant/session/session-operations.ts";
 import type { Operation } from "./operation.ts";
 
 /** What the operations are carried out with: each room of the merchant side adds what its own need. */
-export type Services = SessionServices & OrderServices & KeyServices & DashboardServices;
+export type Services = SessionServices & OrderServices & KeyServices & DashboardServices & InvoiceServices;
 
 /** Every operation of REST v1: what changes something, or is for somebody known. */
 export const operations: Operation<Services>[] = [
@@ -13,4 +14,5 @@ export const operations: Operation<Services>[] = [
   ...orderOperations,
   ...keyOperations,
   ...dashboardOperations,
+  ...invoiceOperations,
 ];

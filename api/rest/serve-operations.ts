@@ -12,7 +12,7 @@ const jsonType = "application/json";
 const tooLong = refusal("uri_too_long", `The URL is longer than ${urlLengthMax} characters`);
 const notAcceptable = refusal(
   "not_acceptable",
-  "Answers are application/json, which the request's Accept leaves out",
+  "The answer is of a type that the request's Accept leaves out",
 );
 
 /** Adds each operation of the table. Answers are for one caller: nothing may keep them (`no-store`, as every answer has by itself). */
@@ -37,7 +37,7 @@ export function serveOperations<Services>(
   ): Promise<FastifyReply> {
     const refuse = (refused: Refusal) => sendProblem({ request, reply, refused });
     if (request.url.length > urlLengthMax) return refuse(tooLong);
-    if (!accepts(request.headers.accept, jsonType)) return refuse(notAcceptable);
+    if (!accepts(request.headers.accept, typeOf(row))) return refuse(notAcceptable);
     const answer = await row.carryOut({
       entry: { request, reply, cost: row.cost, doors },
       readBody: () => bodies.read(request),
@@ -45,6 +45,10 @@ export function serveOperations<Services>(
     });
     if (isRefusal(answer)) return refuse(answer);
     reply.code(answer.status).headers(answer.headers ?? {});
+    if ("text" in answer) {
+      reply.header("Content-Disposition", `attachment; filename="${answer.fileName}"`);
+      return reply.header("Content-Type", answer.type).send(answer.text);
+    }
     return "record" in answer ? reply.send(answer.record) : reply.send();
   }
 
@@ -55,4 +59,10 @@ export function serveOperations<Services>(
       handler: (request, reply) => handle(row, request, reply),
     });
   }
+}
+
+/** A row answers one type; only its refusals are of another. */
+function typeOf({ responses }: Pick<Operation<never>, "responses">): string {
+  const [response] = Object.values(responses);
+  return response !== undefined && "mediaType" in response ? response.mediaType : jsonType;
 }

@@ -5,7 +5,9 @@ import { z } from "zod";
 const hex = z.templateLiteral(["0x", z.string()]);
 
 const artifactSchema = z.object({
-  abi: z.array(z.looseObject({ type: z.string() })),
+  abi: z.array(
+    z.looseObject({ type: z.string(), name: z.string().optional(), stateMutability: z.string().optional() }),
+  ),
   initCode: hex,
   runtimeCode: hex,
   immutables: z.array(z.object({ start: z.int(), length: z.int() })),

@@ -1,5 +1,4 @@
 import type { Registry } from "prom-client";
-import { createBurnMetrics } from "../../api/burns/metrics.ts";
 import { createFollowerMetrics } from "../../api/follower/metrics.ts";
 import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
@@ -141,7 +140,6 @@ export function apiRegistry(): Registry {
   });
   createFollowerMetrics(registry);
   createLedgerMetrics(registry);
-  createBurnMetrics(registry);
   return registry;
 }
 

@@ -65,7 +65,7 @@ t.test("keys are sold with what everybody knows in development, and never so in 
   const folder = testFolder(t, { known: developmentSealingKey.toString("hex"), own: "ab".repeat(32) });
   const sealedWith = (name: string) => ({ ...nothing.svcDev, sealingKeyFile: join(folder, name) });
   const open = (svcDev: typeof nothing.svcDev, profile: "development" | "production") =>
-    openMerchantKeys({ svcDev, fees: nothing.fees, profile });
+    openMerchantKeys({ ...nothing, svcDev, profile });
   const signer = { orderSigner: { kind: "development" } } as const;
   await t.rejects(open({ ...sealedWith("known"), ...signer }, "production"), { message: /everybody has it/ });
   await t.rejects(open({ ...sealedWith("own"), ...signer }, "production"), {

@@ -45,7 +45,7 @@ export const chainRoutes = [
       name: z
         .string()
         .max(searchLengthMax)
-        .meta({ examples: ["FeeCollector"] }),
+        .meta({ examples: ["Till"] }),
     }),
     query: noParameters,
     response: z.array(z.looseObject({ type: z.string() })).meta({ id: "ContractAbi" }),

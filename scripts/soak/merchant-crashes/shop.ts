@@ -100,7 +100,7 @@ export function createShop({
       );
       await insertRow(db, "invoices", {
         ...{ id: randomUUID(), order_id: shop.orderId, wallet, pay_token: randomBytes(11).toString("hex") },
-        ...{ amount_idr: 150_000, rate_wei_per_idr: "66666666666666.666666666666", rate_source: "fixed" },
+        ...{ amount_idr: 150_000, idr_per_token: "15000", rate_source: "fixed" },
         ...{ rate_at: new Date(), amount, box: bytes(shop.box) },
         ...{ expires_at: new Date(expiresAt * 1000), watch_until: new Date(watchUntil * 1000) },
       });

@@ -56,7 +56,7 @@ export function keyRow(wallet: Uint8Array, order: string, change: Values = {}) {
 export function invoiceRow(wallet: Uint8Array, order: string, change: Values = {}) {
   return {
     ...{ id: randomUUID(), order_id: order, wallet, pay_token: randomBytes(11).toString("hex") },
-    ...{ amount_idr: 150_000, rate_wei_per_idr: "66666666666666.666666666666", rate_source: "fixed" },
+    ...{ amount_idr: 150_000, idr_per_token: "15000", rate_source: "fixed" },
     ...{ rate_at: new Date(), amount: 10n ** 19n, box: randomBytes(20) },
     ...{ expires_at: new Date(Date.now() + 1_800_000), watch_until: new Date(Date.now() + 88_200_000) },
     ...change,
