@@ -123,6 +123,16 @@ function watchForThePage(seconds = 0) {
   }, seconds * 1000);
 }
 
+/** On a narrow screen the navigation scrolls in itself: where one is, is in sight. */
+function showWhereOneIs() {
+  const nav = document.querySelector(".pages");
+  const here = nav?.querySelector("[aria-current]");
+  if (!nav || !here) return;
+  const [outer, inner] = [nav.getBoundingClientRect(), here.getBoundingClientRect()];
+  nav.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+}
+
+showWhereOneIs();
 tellTimes();
 setInterval(tellTimes, 1000);
 addCopyButtons();

@@ -118,6 +118,7 @@ export function openMerchantSites(
       const open = await client.order(token, { package: "quarterly", label: "Test server" });
       const paid = await client.order(token, { package: "monthly", label: "Night job" });
       await client.pay(alice, paid);
+      await client.signIn(alice);
       const { token: collector } = await sessions.collector();
       for (const label of ["One", "Two", "Three", "Four", "Five"]) {
         await client.buy(bob, collector, { package: "monthly", label });

@@ -22,10 +22,19 @@ function sendOnce() {
   });
 }
 
+/**
+ * Loaded again, the page would ask for the key a second time: the order's own page comes instead. A browser that keeps pages
+ * to go back to keeps this one without the key.
+ */
+function forgetSecret() {
+  history.replaceState(null, "", location.pathname.replace(/\/key$/, ""));
+  addEventListener("pagehide", () => document.getElementById("secret")?.replaceChildren());
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+}
+
 sendOnce();
 if (document.getElementById("sign-in") !== null) offerSignIn();
 if (document.getElementById("order") !== null) followOrder();
-// Loaded again, the page would ask for the key a second time: the order's own page comes instead.
-if (document.getElementById("secret") !== null) {
-  history.replaceState(null, "", location.pathname.replace(/\/key$/, ""));
-}
+if (document.getElementById("secret") !== null) forgetSecret();

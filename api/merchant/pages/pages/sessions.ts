@@ -1,4 +1,3 @@
-import { table } from "../../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../../lib/web/html.ts";
 import type { WalletSession } from "../../session/session-store.ts";
 import { moment, notice, pageHead } from "../elements.ts";
@@ -22,16 +21,7 @@ export const sessions: MerchantRoute = {
       main: html`${pageHead(context, { title: texts.title, tab: "sessions" })}
 ${notice(query["done"] === "ended" ? words.keys.wasEnded : undefined)}
 <section class="card"><p>${texts.intro}</p>
-${table({
-  caption: texts.caption,
-  rows: all,
-  columns: [
-    { title: texts.program, cell: (each) => programOf(context, each) },
-    { title: texts.begun, cell: ({ createdAt }) => moment(context, createdAt.toISOString()) },
-    { title: texts.ends, secondary: true, cell: ({ expiresAt }) => moment(context, expiresAt.toISOString()) },
-    { title: texts.end, cell: (each) => endForm(context, each) },
-  ],
-})}
+<ul class="rows" aria-label="${texts.caption}">${all.map((each) => sessionRow(context, each))}</ul>
 ${others}
 </section>`,
     };
@@ -81,6 +71,14 @@ function programOf({ words: { sessions: texts } }: SignedIn, { userAgent }: Wall
   const [program = ""] = userAgent.split(" ", 1);
   const name = known === undefined ? program : [known, ...(system === undefined ? [] : [system])].join(", ");
   return html`<span title="${userAgent}">${name === "" ? texts.unknownProgram : name}</span>`;
+}
+
+function sessionRow(context: SignedIn, each: WalletSession): Html {
+  const { sessions: texts } = context.words;
+  const [begun, ends] = [each.createdAt, each.expiresAt].map((at) => moment(context, at.toISOString()));
+  return html`<li><p><strong>${programOf(context, each)}</strong><br>
+<span class="soft">${texts.begun} ${begun ?? ""} · ${texts.ends} ${ends ?? ""}</span></p>
+${endForm(context, each)}</li>`;
 }
 
 function endForm(context: SignedIn, each: WalletSession): Html {

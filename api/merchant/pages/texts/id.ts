@@ -167,10 +167,9 @@ export const id: Texts = {
     intro:
       "Di mana saja Anda sedang masuk, lewat peramban atau program. Sesi berakhir sendiri setelah 12 jam.",
     caption: "Sesi, yang terbaru di atas",
-    program: "Peramban atau program",
     unknownProgram: "Tidak diketahui",
-    begun: "Masuk",
-    ends: "Berakhir",
+    begun: "Masuk:",
+    ends: "berakhir:",
     here: "Yang ini",
     end: "Akhiri",
     endNamed: (program) => `Akhiri sesi ${program}`,

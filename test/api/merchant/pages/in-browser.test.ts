@@ -22,6 +22,11 @@ const summary = z.object({
     }),
   ),
 });
+/** As where no wallet proxy is configured. */
+const forgetRpcUrls = `{
+  const { dataset } = document.getElementById("sign-in");
+  dataset.network = JSON.stringify({ ...JSON.parse(dataset.network), rpcUrls: [] });
+}`;
 const stored = "localStorage.getItem('tollgate_wallet')";
 
 t.test(
@@ -121,6 +126,11 @@ t.test(
         });
         t.equal(dashboard.status, 200, "the key opens what it is for");
 
+        await page.getByRole("link", { name: "I have saved it" }).click();
+        await page.getByRole("heading", { name: "Web shop" }).waitFor();
+        await page.goBack();
+        await page.getByText("This order's key has been issued.").waitFor();
+        t.notMatch(await page.content(), secret, "going back, it is gone");
         await page.reload();
         await page.getByText("This order's key has been issued.").waitFor();
         t.notMatch(await page.content(), secret, "loaded again, it is gone");
@@ -239,6 +249,25 @@ t.test(
       t.same(wallets[0]?.asked, [], "the other was never asked");
     });
 
+    t.test("a wallet that does not come to the network is told of, and nothing is signed", async (t) => {
+      const wallet = walletOf("Amber Wallet", alice);
+      const { page } = await open(t, { wallets: [wallet] });
+      const outcome = page.locator("#outcome");
+      await page.goto(`${url}/merchant`);
+      await page.evaluate(forgetRpcUrls);
+      await page.getByRole("button", { name: "Sign in with Amber Wallet" }).click();
+      await outcome.filter({ hasText: "Your wallet does not know the network yet." }).waitFor();
+      const { answer } = wallet;
+      wallet.answer = async (method, params) => {
+        if (method === "wallet_switchEthereumChain") return null;
+        return answer(method, params);
+      };
+      await page.reload();
+      await page.getByRole("button", { name: "Sign in with Amber Wallet" }).click();
+      await outcome.filter({ hasText: "Your wallet is still in another network." }).waitFor();
+      t.notOk(wallet.asked.some(({ method }) => method === "personal_sign"));
+    });
+
     t.test("who signed in elsewhere chooses the wallet to pay with", async (t) => {
       const wallets = [walletOf("Amber Wallet", alice), walletOf("Blue Wallet", bob)];
       const { page } = await open(t, { wallets });
@@ -265,6 +294,16 @@ t.test(
       await page.getByRole("link", { name: "English" }).click();
       await page.getByText("This browser has no wallet.").waitFor();
       t.same(problems, []);
+    });
+
+    t.test("on a narrow screen the navigation shows where one is", async (t) => {
+      const { page } = await open(t, { viewport: { width: 320, height: 640 } });
+      await page.goto(`${url}/merchant`);
+      const { x, width } = (await page.getByRole("link", { name: "API keys" }).boundingBox()) ?? {
+        x: 999,
+        width: 0,
+      };
+      t.ok(x > 0 && x + width < 320, `from ${x} to ${x + width} of 320`);
     });
 
     t.test("by another name of the server the page leads to the one that wallets are shown", async (t) => {
