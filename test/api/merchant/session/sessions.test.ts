@@ -35,6 +35,13 @@ const db = await connectPostgres({
 });
 t.teardown(() => db.end());
 
+const pool = createPostgresPool({
+  url: services.postgresUrl,
+  name: "test",
+  logger: pino({ level: "silent" }),
+});
+t.teardown(() => pool.end());
+
 const hoursMs = 3_600_000;
 const list = z.object({
   data: z.array(
@@ -158,11 +165,16 @@ t.test("the twenty-first session ends the oldest, also where many sign in at onc
   t.equal((await sessionsOf(latest.bearer)).length, 20);
   t.equal((await api.get(sessionPath, first.bearer)).status, 401);
   for (const { bearer } of rest) t.equal((await api.get(sessionPath, bearer)).status, 200);
-  await Promise.all(Array.from({ length: 25 }, (_, at) => signIn(at % 2 === 0 ? api : other)));
-  const { rows } = await db.query("select from svc.sessions where wallet = $1", [
-    Buffer.from(aliceWallet.address.slice(2), "hex"),
-  ]);
-  t.equal(rows.length, 20);
+  // Past the HTTP server, where nothing else makes one wait for the other.
+  const store = createSessionStore({ db: pool, lifetimeSeconds: 60, perWalletMax: 20, now });
+  const wallet = bobWallet.address;
+  for (let round = 0; round < 3; round += 1) {
+    await Promise.all(Array.from({ length: 60 }, () => store.open({ wallet, userAgent: "" })));
+    const { rows } = await db.query("select from svc.sessions where wallet = $1", [
+      Buffer.from(wallet.slice(2), "hex"),
+    ]);
+    t.equal(rows.length, 20);
+  }
 });
 
 t.test("a session ends after 12 hours, and its row is removed", async (t) => {
@@ -180,12 +192,6 @@ t.test("a session ends after 12 hours, and its row is removed", async (t) => {
 });
 
 t.test("rows of sessions that have run out are removed in parts, others are not", async (t) => {
-  const pool = createPostgresPool({
-    url: services.postgresUrl,
-    name: "test",
-    logger: pino({ level: "silent" }),
-  });
-  t.teardown(() => pool.end());
   const store = createSessionStore({ db: pool, lifetimeSeconds: 60, perWalletMax: 20, now });
   await signIn(api, bobWallet);
   await db.query(
