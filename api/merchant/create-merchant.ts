@@ -15,6 +15,7 @@ import type { LedgerStanding } from "./ledger/standing.ts";
 import type { MerchantKeys } from "./open-merchant-keys.ts";
 import { createOrders } from "./orders/orders.ts";
 import { createPurchaseGate } from "./purchase-gate.ts";
+import { createWalletTurns } from "./wallet-turns.ts";
 
 /** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
@@ -53,8 +54,9 @@ export function createMerchant({
   });
   // A development chain's time may have been moved ahead.
   const clock = () => Math.max(now(), headMs());
+  const turns = createWalletTurns();
   const orders = createOrders({
-    ...{ pool, reader, gate, merchantKeys },
+    ...{ pool, reader, gate, turns, merchantKeys },
     terms: {
       prices: svcDev.packages,
       validMs: svcDev.orderSeconds * 1000,
@@ -65,7 +67,7 @@ export function createMerchant({
   });
   const lookUp = createKeyLookUp({ redis, db: pool });
   const keys = createApiKeys({
-    ...{ pool, orders, lookUp, profile, isRedisAway, now },
+    ...{ pool, orders, lookUp, turns, profile, isRedisAway, now },
     sealer: merchantKeys?.sealer,
     secretAgainMs: svcDev.secretAgainSeconds * 1000,
   });

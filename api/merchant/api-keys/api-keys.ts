@@ -8,6 +8,7 @@ import { writeAudit } from "../audit-log.ts";
 import type { Orders } from "../orders/orders.ts";
 import { notSelling } from "../purchase-gate.ts";
 import type { Sealer } from "../secrets/sealer.ts";
+import type { WalletTurns } from "../wallet-turns.ts";
 import { countActiveKeys } from "./active-keys.ts";
 import { keyColumns, keyRecordOf, readSoldKey, type SoldKey } from "./api-key.ts";
 import { issueKey } from "./issue-key.ts";
@@ -20,6 +21,7 @@ export function createApiKeys({
   pool,
   orders,
   lookUp,
+  turns,
   sealer,
   profile,
   secretAgainMs,
@@ -29,6 +31,7 @@ export function createApiKeys({
   pool: PostgresPool;
   orders: Pick<Orders, "unpaid" | "terms">;
   lookUp: Pick<KeyLookUp, "tellRevoked">;
+  turns: WalletTurns;
   /** Undefined: nothing is sold here. */
   sealer: Sealer | undefined;
   profile: Profile;
@@ -46,10 +49,12 @@ export function createApiKeys({
     async issue(wallet: string, { orderId, txHash }: { orderId: string; txHash: string | undefined }) {
       if (sealer === undefined) return notSelling;
       if (isRedisAway()) return notWithoutRedis;
-      const issued = await issueKey({
-        ...{ pool, orderId, wallet, profile, activeKeysMax, secretAgainMs, sealer },
-        nowMs: now(),
-      });
+      const issued = await turns.take(wallet, () =>
+        issueKey({
+          ...{ pool, orderId, wallet, profile, activeKeysMax, secretAgainMs, sealer },
+          nowMs: now(),
+        }),
+      );
       if (isRefusal(issued)) return issued;
       if ("unpaid" in issued) return orders.unpaid(issued.unpaid, txHash);
       return { ...keyRecordOf(issued.key, now()), secret: issued.secret };

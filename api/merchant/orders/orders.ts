@@ -4,6 +4,7 @@ import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { MerchantKeys } from "../open-merchant-keys.ts";
 import { publicId } from "../public-id.ts";
 import { notSelling, type PurchaseGate } from "../purchase-gate.ts";
+import type { WalletTurns } from "../wallet-turns.ts";
 import { explainTransaction } from "./explain-transaction.ts";
 import type { KeyRequest } from "./key-request.ts";
 import { type OrderTerms, openOrder } from "./open-order.ts";
@@ -21,6 +22,7 @@ export function createOrders({
   pool,
   reader,
   gate,
+  turns,
   terms,
   merchantKeys,
   clock,
@@ -28,6 +30,7 @@ export function createOrders({
   pool: PostgresPool;
   reader: Pick<ChainReader, "transaction" | "call">;
   gate: PurchaseGate;
+  turns: WalletTurns;
   terms: OrderTerms;
   merchantKeys: Pick<MerchantKeys, "feeCollector" | "signingKey"> | undefined;
   /** Unix milliseconds that the chain's next block will not be before. */
@@ -51,10 +54,9 @@ export function createOrders({
       const problem = gate.orderProblem();
       if (problem !== undefined || merchantKeys === undefined) return problem ?? notSelling;
       const { feeCollector, signingKey } = merchantKeys;
-      const made = await openOrder({
-        ...{ pool, wallet, request, terms, feeCollector, signingKey },
-        nowMs: clock(),
-      });
+      const made = await turns.take(wallet, () =>
+        openOrder({ ...{ pool, wallet, request, terms, feeCollector, signingKey }, nowMs: clock() }),
+      );
       if (isRefusal(made)) return made;
       return paymentRequired(
         made,
