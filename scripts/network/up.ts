@@ -1,5 +1,6 @@
 import { bringUp, tellNotUp } from "./bring-up.ts";
 import type { NetworkCommand } from "./command.ts";
+import { deployFees } from "./deploy-fees.ts";
 import { showStatus } from "./show-status.ts";
 
 export const upCommand: NetworkCommand = {
@@ -8,7 +9,7 @@ export const upCommand: NetworkCommand = {
   summary: "Starts the validators that do not run and waits for the next block.",
   details: [
     "They run on after this command has ended. Ctrl-C before the first block stops what was started. Where all of them run",
-    "already nothing is changed.",
+    "already nothing is changed. The contract that takes fees is deployed where it is not there yet.",
   ],
   options: {},
   examples: ["up --native"],
@@ -23,6 +24,7 @@ export const upCommand: NetworkCommand = {
       const failed = `The validators run, but what belongs to them could not be started: ${beside.failed}`;
       return tellNotUp({ failed, interrupted: signal.aborted, runsOn: true }, note);
     }
+    await deployFees(input);
     if (result === undefined) {
       if (!json) print("All validators run already; nothing was changed.\n");
       await showStatus(input, { started: [] });
