@@ -3,6 +3,9 @@ import type { Registry } from "prom-client";
 import { createRpcClient } from "../lib/chain/rpc-client.ts";
 import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
+import { createBurnAudit } from "./burns/burn-audit.ts";
+import { feeBurns } from "./burns/fee-burns.ts";
+import { withFeeCollector } from "./burns/known-fee-collector.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
 import { createKnownContracts } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
@@ -51,17 +54,24 @@ export function createParts({
   const connections = connect({ config, logger });
   const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
   const reader = createChainReader({ rpc });
-  const contracts = createKnownContracts(readContracts(config.contractsFolder));
+  const contracts = createKnownContracts(
+    withFeeCollector(readContracts(config.contractsFolder), config.fees),
+  );
   const follower = createFollower({
     rpc,
     heads,
     validators: sealSources,
     postgresUrl: config.postgres.url,
+    burnContracts: config.fees === undefined ? [] : [feeBurns(config.fees.feeCollector)],
     registry,
     logger,
     isDevelopment: config.profile === "development",
     adoptChain,
   });
+  const audit =
+    config.fees === undefined
+      ? undefined
+      : createBurnAudit({ rpc, db: pool, feeCollector: config.fees.feeCollector, registry, logger });
   const ledger =
     config.fees === undefined
       ? undefined
@@ -146,6 +156,7 @@ export function createParts({
       ...(isAway.postgres() ? ["PostgreSQL does not answer"] : []),
       ...[follower.standing().refused ?? []].flat(),
       ...[ledger?.standing().refused ?? []].flat(),
+      ...[audit?.problem() ?? []].flat(),
     ],
 
     async close() {
@@ -154,6 +165,7 @@ export function createParts({
       heads.stop();
       await sweep.stop();
       await merchant.rates.stop();
+      await audit?.stop();
       await follower.stop();
       await ledger?.stop();
       await connections.close();

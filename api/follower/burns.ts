@@ -9,7 +9,8 @@ export type Burn = {
   unixSeconds: number;
   source: BurnEventRecord["source"];
   orderId: string;
-  payer: string;
+  /** Null where it came out of a deposit box. */
+  payer: string | null;
   amount: bigint;
   burned: bigint;
   treasury: bigint;

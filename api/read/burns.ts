@@ -1,7 +1,10 @@
 import { checksumAddress } from "../../lib/chain/checksum-address.ts";
+import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
+import { burnSinkAddress } from "../../lib/fee-collector/fee-addresses.ts";
 import { network } from "../../lib/network.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readBigint, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
+import type { ChainReader } from "../chain/chain-reader.ts";
 import { type BurnEventRecord, type BurnsRecord, burnSources } from "../records/chain.ts";
 import { timesOf } from "../records/values.ts";
 import { type PageQuery, readIndexState, readPage } from "./page.ts";
@@ -11,7 +14,16 @@ export const burnPolicy = { burnBps: 3000, treasuryBps: 7000 } as const;
 const daysShown = 30;
 
 /** What was burned: all seven sources and the last 30 days (UTC), also those without a payment. */
-export async function readBurns(db: Queryable): Promise<BurnsRecord> {
+export async function readBurns({
+  db,
+  reader,
+  feeCollector,
+}: {
+  db: Queryable;
+  reader: Pick<ChainReader, "account">;
+  /** Undefined where no fees are taken. */
+  feeCollector: string | undefined;
+}): Promise<BurnsRecord> {
   const [{ rows: sums }, { rows: lasts }, { rows: days }, state] = await Promise.all([
     db.query({
       name: "burn-sums",
@@ -55,6 +67,8 @@ export async function readBurns(db: Queryable): Promise<BurnsRecord> {
   return {
     policy: burnPolicy,
     token: network.nativeCurrency,
+    contract: feeCollector ?? null,
+    burnSink: feeCollector === undefined ? null : await readBurnSink(reader, state.indexedBlock),
     totals: {
       payments: counted.reduce((sum, { payments }) => sum + payments, 0),
       amount: total("amount"),
@@ -70,6 +84,22 @@ export async function readBurns(db: Queryable): Promise<BurnsRecord> {
     byDay: days.map((row) => ({ date: readText(row, "day"), burned: readText(row, "burned") })),
     indexedBlock: state.indexedBlock,
   };
+}
+
+/** What the chain says is left out while it is away: the sums are the index's. */
+async function readBurnSink(
+  reader: Pick<ChainReader, "account">,
+  indexedBlock: number | null,
+): Promise<BurnsRecord["burnSink"]> {
+  const address = burnSinkAddress;
+  if (indexedBlock === null) return { address, code: null, balance: null };
+  try {
+    const { code, balance } = await reader.account(address, indexedBlock);
+    return { address, code, balance: balance.toString() };
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return { address, code: null, balance: null };
+    throw error;
+  }
 }
 
 const nothing = { payments: 0, amount: "0", burned: "0", treasury: "0" };
@@ -96,13 +126,17 @@ export function listBurnEvents(db: Queryable, query: PageQuery) {
       ...timesOf(readInteger(row, "time")),
       source: sourceOf(readText(row, "source")),
       orderId: readHex(row, "order_id"),
-      payer: checksumAddress(readHex(row, "payer")),
+      payer: checksumOrNull(readNullable(readHex, row, "payer")),
       amount: readText(row, "amount"),
       burned: readText(row, "burned"),
       treasury: readText(row, "treasury"),
     }),
     placeOf: (row) => ({ block: readInteger(row, "block"), index: readInteger(row, "log_index"), item: 0 }),
   });
+}
+
+function checksumOrNull(address: string | null): string | null {
+  return address === null ? null : checksumAddress(address);
 }
 
 function sourceOf(text: string): BurnEventRecord["source"] {

@@ -1,3 +1,4 @@
+import type { FeeSettings } from "../../lib/fee-collector/fee-settings.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { blockRecordOf } from "../chain/block-record.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
@@ -31,6 +32,7 @@ export function createReadModel({
   contracts,
   names,
   validatorHeads = async () => [],
+  fees,
   blockTimeSeconds,
   stalledAfterMs,
   now = Date.now,
@@ -46,6 +48,7 @@ export function createReadModel({
   names: Readonly<Record<string, string>>;
   /** How far the validators are that can be asked themselves. */
   validatorHeads?: ReturnType<typeof createValidatorHeads>;
+  fees?: FeeSettings | undefined;
   blockTimeSeconds: number;
   stalledAfterMs: number;
   now?: () => number;
@@ -106,6 +109,6 @@ export function createReadModel({
 
     account: (address: string) => readAccount({ ...sources, nameOf }, address),
     networkContracts: () => readNetworkContracts({ ...sources, contracts }),
-    burns: () => readBurns(db),
+    burns: () => readBurns({ db, reader, feeCollector: fees?.feeCollector }),
   };
 }

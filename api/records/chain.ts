@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { address, amount, hash, integer, times } from "./values.ts";
+import { address, amount, bytes, hash, integer, times } from "./values.ts";
 
 export const chainRecord = z
   .strictObject({
@@ -81,6 +81,17 @@ export const burnsRecord = z
   .strictObject({
     policy: z.strictObject({ burnBps: integer, treasuryBps: integer }),
     token: z.strictObject({ name: z.string(), symbol: z.string(), decimals: integer }),
+    contract: address.nullable().meta({ description: "Takes the fees; null where none are taken" }),
+    burnSink: z
+      .strictObject({
+        address,
+        code: bytes.nullable().meta({ description: "0x00 is STOP: nothing can be sent from there" }),
+        balance: amount.nullable().meta({ description: "At `indexedBlock`" }),
+      })
+      .nullable()
+      .meta({
+        description: "Takes what is burned; code and balance are null while the chain does not answer",
+      }),
     totals: z.strictObject({ payments: integer, amount, burned: amount, treasury: amount }),
     sources: z.array(
       z
@@ -110,7 +121,7 @@ export const burnEventRecord = z
     ...times,
     source: z.enum(burnSources),
     orderId: hash,
-    payer: address,
+    payer: address.nullable().meta({ description: "Null where it came out of an order's deposit box" }),
     amount,
     burned: amount,
     treasury: amount,

@@ -5,9 +5,7 @@ import { z } from "zod";
 const hex = z.templateLiteral(["0x", z.string()]);
 
 const artifactSchema = z.object({
-  abi: z.array(
-    z.looseObject({ type: z.string(), name: z.string().optional(), stateMutability: z.string().optional() }),
-  ),
+  abi: z.array(z.looseObject({ type: z.string() })),
   initCode: hex,
   runtimeCode: hex,
   immutables: z.array(z.object({ start: z.int(), length: z.int() })),

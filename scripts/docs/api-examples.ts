@@ -15,11 +15,12 @@ export const apiExamples: Readonly<Record<string, ApiExample>> = {
   getNetworkContracts: {
     ask: "/api/v1/network/contracts",
     answer:
-      '{"chainId":8845,"data":[{"name":"Till","address":"0xC1c1…","deployedAtBlock":12,"abiUrl":"/api/v1/network/contracts/Till/abi.json",…}]}',
+      '{"chainId":8845,"data":[{"name":"FeeCollector","address":"0x718C…","deployedAtBlock":null,"abiUrl":"/api/v1/network/contracts/FeeCollector/abi.json",…}]}',
   },
   getContractAbi: {
-    ask: "/api/v1/network/contracts/Till/abi.json",
-    answer: '[{"type":"event","name":"Paid","inputs":[{"name":"amount","type":"uint256"}]},…]',
+    ask: "/api/v1/network/contracts/FeeCollector/abi.json",
+    answer:
+      '[{"type":"constructor","inputs":[{"internalType":"address","name":"owner_","type":"address"},…],…},…]',
   },
   listBlocks: {
     ask: "/api/v1/blocks?limit=1",
@@ -100,7 +101,7 @@ export const apiExamples: Readonly<Record<string, ApiExample>> = {
   getBurns: {
     ask: "/api/v1/fees/burns",
     answer:
-      '{"policy":{"burnBps":3000,"treasuryBps":7000},"totals":{"payments":0,"amount":"0","burned":"0","treasury":"0"},"sources":[{"source":"svc_dev","payments":0,…},…],"byDay":[],…}',
+      '{"policy":{"burnBps":3000,"treasuryBps":7000},"contract":"0x718C…","burnSink":{"address":"0xeAea…","code":"0x","balance":"0"},"totals":{"payments":0,"amount":"0","burned":"0","treasury":"0"},"sources":[{"source":"svc_dev","payments":0,…},…],"byDay":[],…}',
   },
   listBurnEvents: {
     ask: "/api/v1/fees/burns/events",

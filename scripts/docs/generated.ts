@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { createBurnMetrics } from "../../api/burns/metrics.ts";
 import { createFollowerMetrics } from "../../api/follower/metrics.ts";
 import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
@@ -140,6 +141,7 @@ export function apiRegistry(): Registry {
   });
   createFollowerMetrics(registry);
   createLedgerMetrics(registry);
+  createBurnMetrics(registry);
   return registry;
 }
 

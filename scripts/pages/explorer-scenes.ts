@@ -1,5 +1,5 @@
 import { sealers } from "../../test/fakes/sealed-chain.ts";
-import { alice, bob, crates, passes, rupiah, till } from "./sites/accounts.ts";
+import { alice, bob, crates, market, passes, rupiah } from "./sites/accounts.ts";
 import type { ExplorerSites, Site } from "./sites/explorer-sites.ts";
 
 /** One page in one state. */
@@ -68,8 +68,8 @@ export function explorerScenes({
       "An account that was never used",
       "/address/0x00000000000000000000000000000000000000Ff",
     ),
-    network("address-contract", "A known contract", `/address/${till}`),
-    network("address-contract-events", "Its events", `/address/${till}?tab=events`),
+    network("address-contract", "A known contract", `/address/${market}`),
+    network("address-contract-events", "Its events", `/address/${market}?tab=events`),
     network("address-validator", "A validator's account", `/address/${sealers[0]?.address}`),
     network("address-wrong", "What is no address", "/address/0x12"),
     network("tokens", "Tokens", "/tokens"),
@@ -81,7 +81,7 @@ export function explorerScenes({
     network("validator-away", "One that is away", validator(4)),
     network("burns", "Burns", "/burns"),
     network("contracts", "Contracts", "/contracts"),
-    network("contract", "A known contract's functions", `/contract/${till}`),
+    network("contract", "A known contract's functions", `/contract/${market}`),
     network(
       "contract-answer",
       "What a token answers",
@@ -92,14 +92,18 @@ export function explorerScenes({
       "An argument that cannot be",
       `/contract/${rupiah}?call=balanceOf(address)&argument=0x12`,
     ),
-    network("contract-refused", "A typed function, refused", `/contract/${till}?call=close() returns (bool)`),
+    network(
+      "contract-refused",
+      "A typed function, refused",
+      `/contract/${market}?call=close() returns (bool)`,
+    ),
     network("contract-none", "An address without a contract", `/contract/${alice}`),
-    network("contract", "What a contract can be asked", `/contract/${till}`),
-    network("contract-answer", "Its answer", `/contract/${till}?call=feeBps()`),
+    network("contract", "What a contract can be asked", `/contract/${market}`),
+    network("contract-answer", "Its answer", `/contract/${market}?call=feeBps()`),
     network(
       "contract-wrong",
       "An argument that cannot be",
-      `/contract/${till}?call=isPaid(bytes32)&argument=0x12`,
+      `/contract/${market}?call=isPaid(bytes32)&argument=0x12`,
     ),
     network("contract-token", "A token's functions", `/contract/${rupiah}`),
     network("contract-unknown", "A contract without an ABI", `/contract/${crates}`),

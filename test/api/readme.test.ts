@@ -4,27 +4,13 @@ import { validatorRecord } from "../../api/records/block.ts";
 import { publishedRoutes } from "../../scripts/docs/api-endpoints.ts";
 import { apiExamples, otherExamples } from "../../scripts/docs/api-examples.ts";
 import { apiRegistry, isOurs } from "../../scripts/docs/generated.ts";
-import { testFolder } from "../helpers/test-folder.ts";
 import { startApi } from "./support/start-api.ts";
 import { alice, bob, startWorld } from "./support/start-world.ts";
 
 const readme = readFileSync(new URL("../../api/README.md", import.meta.url), "utf8");
 
 const world = await startWorld(t);
-const contracts = testFolder(t, {
-  "till.json": JSON.stringify({
-    name: "Till",
-    address: `0x${"c1".repeat(20)}`,
-    abi: [
-      { type: "event", name: "Paid", inputs: [{ name: "amount", type: "uint256" }] },
-      { type: "error", name: "Closed", inputs: [] },
-    ],
-  }),
-});
-const api = await startApi(t, {
-  ...world.services,
-  change: (config) => ({ ...config, contractsFolder: contracts }),
-});
+const api = await startApi(t, world.services);
 const { hash }: { hash: string } = JSON.parse((await api.get("/api/v1/blocks/1")).text);
 const filled = (ask: string) =>
   ask

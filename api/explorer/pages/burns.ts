@@ -31,7 +31,7 @@ export const burns = pageRoute({
 ${await indexNote(context, record.indexedBlock)}
 <section class="card"><h2>${policy}</h2>
 <svg class="policy" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${burned} ${el.percent(burnBps / wholeBps)}, ${treasury} ${el.percent(treasuryBps / wholeBps)}"><rect class="burned" width="${String(burnBps / 100)}" height="6"/><rect class="treasury" x="${String(burnBps / 100)}" width="${String(treasuryBps / 100)}" height="6"/></svg>
-<ul class="legend"><li class="burned"><span class="swatch" aria-hidden="true"></span>${burned} ${el.percent(burnBps / wholeBps)}</li><li class="treasury"><span class="swatch" aria-hidden="true"></span>${treasury} ${el.percent(treasuryBps / wholeBps)}</li></ul>
+<ul class="legend"><li class="burned"><span class="swatch" aria-hidden="true"></span>${burned} ${el.percent(burnBps / wholeBps)}</li><li class="treasury"><span class="swatch" aria-hidden="true"></span>${treasury} ${el.percent(treasuryBps / wholeBps)}</li></ul>${places(context, record)}
 </section>
 <section class="card"><h2>${texts.burns.caption}</h2>${sourceTable(context, record)}</section>
 <section class="card"><h2>${texts.burns.byDay}</h2>${dayChart(context, record)}</section>
@@ -42,6 +42,15 @@ ${pager(context, { path: "burns", limit: query.limit, isFirst: query.cursor === 
     };
   },
 });
+
+/** The contract and the burn address: whoever doubts the sums can look there. */
+function places({ texts: { burns: words }, el }: PageContext, { contract, burnSink }: BurnsRecord): Html {
+  if (contract === null || burnSink === null) return html``;
+  const { address, balance } = burnSink;
+  return html`<dl class="facts"><div><dt>${words.contract}</dt><dd>${el.fullAddress(contract)}</dd></div>
+<div><dt>${words.sink}</dt><dd>${el.fullAddress(address)} <span class="note">${words.sinkNote}</span></dd></div>
+<div><dt>${words.sinkBalance}</dt><dd>${balance === null ? "–" : el.tokens(balance)}</dd></div></dl>`;
+}
 
 type SourceRow = {
   name: string;
@@ -95,7 +104,7 @@ function eventTable({ texts, el }: PageContext, rows: readonly BurnEventRecord[]
       { title: transactions.hash, cell: ({ transactionHash }) => el.transactionLink(transactionHash) },
       { title: transactions.age, cell: ({ timestamp }) => el.time(timestamp) },
       { title: words.source, cell: ({ source }) => words.sources[source] },
-      { title: words.payer, cell: ({ payer }) => el.addressLink(payer) },
+      { title: words.payer, cell: ({ payer }) => (payer === null ? words.fromBox : el.addressLink(payer)) },
       { title: words.amount, number: true, cell: ({ amount }) => el.tokens(amount) },
       { title: words.burned, number: true, cell: ({ burned }) => el.tokens(burned) },
     ],

@@ -325,6 +325,11 @@ export const en = {
     events: "Payments that burned",
     eventsCaption: "Payments, newest first",
     payer: "Payer",
+    fromBox: "a deposit address",
+    contract: "Takes the fees",
+    sink: "Burn address",
+    sinkNote: "Nothing can ever be sent from it: its code is one STOP.",
+    sinkBalance: "Lies there",
     sources: {
       svc_dev: "Developer API",
       payments: "Payments",

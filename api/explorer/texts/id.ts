@@ -327,6 +327,11 @@ export const id: Texts = {
     events: "Pembayaran yang membakar",
     eventsCaption: "Pembayaran, yang terbaru lebih dulu",
     payer: "Pembayar",
+    fromBox: "alamat setoran",
+    contract: "Penerima biaya",
+    sink: "Alamat pembakaran",
+    sinkNote: "Tidak ada yang dapat dikirim dari sana: kodenya satu STOP.",
+    sinkBalance: "Tersimpan di sana",
     sources: {
       svc_dev: "API pengembang",
       payments: "Pembayaran",

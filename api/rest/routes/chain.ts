@@ -45,7 +45,7 @@ export const chainRoutes = [
       name: z
         .string()
         .max(searchLengthMax)
-        .meta({ examples: ["Till"] }),
+        .meta({ examples: ["FeeCollector"] }),
     }),
     query: noParameters,
     response: z.array(z.looseObject({ type: z.string() })).meta({ id: "ContractAbi" }),

@@ -12,4 +12,4 @@ export const rupiah = "0x2e0E7Eb08df97F1bdD1DF6c3EAbfda8De67A1B05";
 export const passes = "0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063";
 export const crates = "0x53E0bca35eC356BD5ddDFebbD1Fc0fD03FaBad39";
 /** Takes payments; its ABI is known. */
-export const till = "0x7D1AfA7B718fb893dB30A3aBc0Cfc608AaCfeBB0";
+export const market = "0x7D1AfA7B718fb893dB30A3aBc0Cfc608AaCfeBB0";

@@ -10,8 +10,8 @@ import { startSealedNetwork } from "../../../test/fakes/sealed-network.ts";
 import { startTcpProxy } from "../../../test/fakes/tcp-proxy.ts";
 import { startOwnAnvil } from "../../processes/own-anvil.ts";
 import type { Teardown } from "../../processes/teardown.ts";
-import { alice, till } from "./accounts.ts";
-import { fillChain, type Hashes, tillAbi } from "./fill-chain.ts";
+import { alice, market } from "./accounts.ts";
+import { fillChain, type Hashes, marketAbi } from "./fill-chain.ts";
 import { startExplorer, waitForIndex } from "./start-explorer.ts";
 
 const height = 130;
@@ -52,7 +52,7 @@ export async function openExplorerSites(
   const anvil = await startOwnAnvil(t, { genesisTimestampSeconds: timestampOf(0) });
   const hashes = await fillChain(anvil, { height, busy: height - busyBefore, timestampOf });
   const pending = String(
-    await anvil.rpc("eth_sendTransaction", [{ from: alice, to: till, value: "0x0", gas: "0x30d40" }]),
+    await anvil.rpc("eth_sendTransaction", [{ from: alice, to: market, value: "0x0", gas: "0x30d40" }]),
   );
   const contractsFolder = await writeContracts(t);
   const network = await startSealedNetwork(t, {
@@ -178,10 +178,10 @@ function drawTurns(): Turn[] {
 async function writeContracts(t: Teardown): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-pages-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const abi: unknown = JSON.parse(tillAbi.formatJson());
+  const abi: unknown = JSON.parse(marketAbi.formatJson());
   await writeFile(
-    join(folder, "till.json"),
-    JSON.stringify({ name: "Till", address: till, deployedAtBlock: 1, abi }),
+    join(folder, "market.json"),
+    JSON.stringify({ name: "Market", address: market, deployedAtBlock: 1, abi }),
   );
   return folder;
 }

@@ -2,11 +2,11 @@ import { Interface } from "ethers/abi";
 import { tokenCode } from "../../../test/fakes/token/token-code.ts";
 import { abiNumber, abiText, tokenLogs } from "../../../test/fakes/token/token-logs.ts";
 import type { OwnAnvil } from "../../processes/own-anvil.ts";
-import { alice, bob, crates, others, passes, rupiah, till } from "./accounts.ts";
+import { alice, bob, crates, market, others, passes, rupiah } from "./accounts.ts";
 import { contractCode, logsArguments, logsTransfer } from "./contract-code.ts";
 
 const erc20 = new Interface(["function transfer(address to, uint256 amount) returns (bool)"]);
-export const tillAbi = new Interface([
+export const marketAbi = new Interface([
   "function pay(bytes32 orderId, address merchant, uint256 amount)",
   "function refund(bytes32 orderId)",
   "function close()",
@@ -66,12 +66,12 @@ export async function fillChain(
       const data = erc20.encodeFunctionData("transfer", [to, 2500n * BigInt(1 + draw(4000))]);
       await send({ from, to: rupiah, data });
     } else {
-      const data = tillAbi.encodeFunctionData("pay", [
+      const data = marketAbi.encodeFunctionData("pay", [
         orderId(draw(100_000)),
         to,
         ether * BigInt(1 + draw(50)),
       ]);
-      await send({ from, to: till, data });
+      await send({ from, to: market, data });
     }
   }
 
@@ -92,12 +92,12 @@ export async function fillChain(
           [9n, 2n],
         ]),
       }),
-      call: await send({ to: till, data: tillAbi.encodeFunctionData("pay", pay) }),
+      call: await send({ to: market, data: marketAbi.encodeFunctionData("pay", pay) }),
       revertedWithReason: await send({
-        to: till,
-        data: tillAbi.encodeFunctionData("refund", [orderId(4711)]),
+        to: market,
+        data: marketAbi.encodeFunctionData("refund", [orderId(4711)]),
       }),
-      revertedWithError: await send({ to: till, data: tillAbi.encodeFunctionData("close") }),
+      revertedWithError: await send({ to: market, data: marketAbi.encodeFunctionData("close") }),
       outOfGas: await send({ to: crates, gas: "0x5300", data: tokenLogs.single(alice, bob, 3n, 1n) }),
     };
   }
@@ -134,11 +134,11 @@ async function placeContracts(anvil: OwnAnvil): Promise<void> {
     [passes, token("Harbour Passes", "PASS")],
     [crates, token("Crates", "CRATE")],
     [
-      till,
+      market,
       contractCode(
         {
-          "refund(bytes32)": { reverts: errorText("Till: order 4711 was refunded before") },
-          "close()": { reverts: tillAbi.encodeErrorResult("NotOpen", [1_768_470_000n]) },
+          "refund(bytes32)": { reverts: errorText("Market: order 4711 was refunded before") },
+          "close()": { reverts: marketAbi.encodeErrorResult("NotOpen", [1_768_470_000n]) },
           "feeBps()": { returns: abiNumber(30n) },
           "treasury()": { returns: `0x${bob.slice(2).toLowerCase().padStart(64, "0")}` },
           "isPaid(bytes32)": { returns: abiNumber(1n) },

@@ -8,7 +8,7 @@ import { testFolder } from "../../helpers/test-folder.ts";
 
 const address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const abi = [{ type: "event", name: "Paid", inputs: [{ name: "amount", type: "uint256" }] }];
-const till = { name: "Till", address, abi };
+const market = { name: "Market", address, abi };
 
 function problemsOf(folder: string): readonly string[] {
   try {
@@ -22,12 +22,17 @@ function problemsOf(folder: string): readonly string[] {
 
 t.test("each JSON file of the folder is a contract, and nothing else is", async (t) => {
   const folder = testFolder(t, {
-    "b.json": JSON.stringify({ ...till, name: "Booth", address: `0x${"0b".repeat(20)}`, deployedAtBlock: 7 }),
-    "a.json": JSON.stringify({ ...till, address: address.toLowerCase() }),
+    "b.json": JSON.stringify({
+      ...market,
+      name: "Booth",
+      address: `0x${"0b".repeat(20)}`,
+      deployedAtBlock: 7,
+    }),
+    "a.json": JSON.stringify({ ...market, address: address.toLowerCase() }),
     "README.md": "not one",
   });
   t.match(readContracts(folder), [
-    { name: "Till", address, deployedAtBlock: null },
+    { name: "Market", address, deployedAtBlock: null },
     { name: "Booth", deployedAtBlock: 7 },
   ]);
   t.same(readContracts(join(folder, "none")), [], "a folder that is not there has none");
@@ -38,19 +43,19 @@ t.test("a file that cannot be used is named, with the reason", async (t) => {
   const bad: Readonly<Record<string, readonly [string, RegExp]>> = {
     "text.json": ["{", /it is not valid JSON/],
     "array.json": ["[]", /the file: .*expected object/],
-    "name.json": [JSON.stringify({ ...till, name: "<b>" }), /name: a name of letters/],
-    "address.json": [JSON.stringify({ ...till, address: "0x12" }), /address: an address was expected/],
+    "name.json": [JSON.stringify({ ...market, name: "<b>" }), /name: a name of letters/],
+    "address.json": [JSON.stringify({ ...market, address: "0x12" }), /address: an address was expected/],
     "checksum.json": [
-      JSON.stringify({ ...till, address: address.replace("F", "f") }),
+      JSON.stringify({ ...market, address: address.replace("F", "f") }),
       /address: an address was expected/,
     ],
-    "empty.json": [JSON.stringify({ ...till, abi: [] }), /abi: an ABI with at least one entry/],
+    "empty.json": [JSON.stringify({ ...market, abi: [] }), /abi: an ABI with at least one entry/],
     // ethers itself would leave it out and say so on the console.
     "entry.json": [
-      JSON.stringify({ ...till, abi: [...abi, { type: "event", name: "A b", inputs: [] }] }),
+      JSON.stringify({ ...market, abi: [...abi, { type: "event", name: "A b", inputs: [] }] }),
       /abi\.1: an entry of an ABI was expected/,
     ],
-    "more.json": [JSON.stringify({ ...till, bytecode: "0x" }), /the file: Unrecognized key: "bytecode"/],
+    "more.json": [JSON.stringify({ ...market, bytecode: "0x" }), /the file: Unrecognized key: "bytecode"/],
     "large.json": [" ".repeat(1_048_577), /at most 1048576 bytes were expected/],
   };
   for (const [file, [content, says]] of Object.entries(bad)) {
@@ -63,8 +68,11 @@ t.test("a file that cannot be used is named, with the reason", async (t) => {
 });
 
 t.test("no two files have one name or one address", async (t) => {
-  const folder = testFolder(t, { "a.json": JSON.stringify(till), "b.json": JSON.stringify(till) });
-  t.match(problemsOf(folder), [/b\.json: name: a\.json has Till too/, /b\.json: address: a\.json has 0x5F/]);
+  const folder = testFolder(t, { "a.json": JSON.stringify(market), "b.json": JSON.stringify(market) });
+  t.match(problemsOf(folder), [
+    /b\.json: name: a\.json has Market too/,
+    /b\.json: address: a\.json has 0x5F/,
+  ]);
 });
 
 t.test("what is no folder, and more files than are asked for, are refused", async (t) => {
@@ -72,7 +80,7 @@ t.test("what is no folder, and more files than are asked for, are refused", asyn
   t.match(problemsOf(join(folder, "file")), [/cannot be read \(ENOTDIR\)/]);
   for (let at = 0; at <= 200; at += 1) writeFileSync(join(folder, "many", `${at}.json`), "{}");
   t.match(problemsOf(join(folder, "many")), [/at most 200 files were expected/]);
-  const own = testFolder(t, { "a.json": JSON.stringify(till) });
+  const own = testFolder(t, { "a.json": JSON.stringify(market) });
   chmodSync(join(own, "a.json"), 0);
   if (process.getuid?.() !== 0) t.match(problemsOf(own), [/a\.json: cannot be read/]);
 });
@@ -98,7 +106,7 @@ t.test("the API does not start with a bad file, and --check tells of it", async 
     t.equal(code, 2);
     t.match(lines.join("\n"), /The api's configuration cannot be used:\n.*bad\.json: it is not valid JSON/);
   }
-  writeFileSync(join(folder, "contracts", "bad.json"), JSON.stringify(till));
+  writeFileSync(join(folder, "contracts", "bad.json"), JSON.stringify(market));
   const { code, lines } = await check("--check");
   t.equal(code, 0);
   t.match(lines.join("\n"), /is in order: development profile, port 4000, ops port 5000, 1 contract\(s\)/);

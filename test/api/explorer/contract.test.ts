@@ -14,7 +14,7 @@ const filled = (byte: string) => `0x${byte.repeat(20)}`;
 const echo = filled("e0");
 /** Answers with what a page must not trust. */
 const odd = filled("0d");
-const till = filled("71");
+const market = filled("71");
 const word = (value: number) => value.toString(16).padStart(64, "0");
 
 /** 250 times the same list of 250 numbers, in 16 kB. */
@@ -31,14 +31,14 @@ for (const [address, code] of [
       decimals: "returns a megabyte",
     }),
   ],
-  [till, tokenCode({ name: { returns: bomb } })],
+  [market, tokenCode({ name: { returns: bomb } })],
 ] as const) {
   await anvil.rpc("anvil_setCode", [address, code]);
 }
 const contractsFolder = t.testdir({
-  "till.json": JSON.stringify({
-    name: "Till",
-    address: till,
+  "market.json": JSON.stringify({
+    name: "Market",
+    address: market,
     abi: [
       {
         type: "function",
@@ -110,7 +110,7 @@ t.test("what a contract says is text, and cannot keep anybody busy", async (t) =
   t.match(await ask(odd, "decimals() returns (string)"), "1048576 bytes");
   t.match(await ask(odd, "totalSupply()"), /It did not end|It refused|It returned nothing/);
   t.match(
-    await ask(till, "name()"),
+    await ask(market, "name()"),
     "is not of these types, or too long to be read",
     "62 500 values in 16 kB",
   );
@@ -120,14 +120,14 @@ t.test("what a contract says is text, and cannot keep anybody busy", async (t) =
 });
 
 t.test("a known contract shows its ABI, and why it refuses", async (t) => {
-  const { text } = await api.get(`/contract/${till}`, browser);
-  t.match(text, "<h1>Contract Till</h1>");
-  t.match(text, 'href="../api/v1/network/contracts/Till/abi.json"');
+  const { text } = await api.get(`/contract/${market}`, browser);
+  t.match(text, "<h1>Contract Market</h1>");
+  t.match(text, 'href="../api/v1/network/contracts/Market/abi.json"');
   t.match(text, "name() → uint256[][]");
   t.match(text, "function pay(address to) payable");
   t.match(text, "error Closed(uint256 since)");
   t.match(
-    await ask(till, "decimals() returns (uint8)"),
+    await ask(market, "decimals() returns (uint8)"),
     /It refused\.<\/span> The contract gave no reason\./,
   );
   // Reverts with what it was given.

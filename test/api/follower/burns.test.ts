@@ -11,7 +11,7 @@ import { createDatabase } from "../../helpers/postgres.ts";
 
 const coder = AbiCoder.defaultAbiCoder();
 const payer = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-const till = `0x${"b0".repeat(20)}`;
+const collector = `0x${"b0".repeat(20)}`;
 const stranger = `0x${"b1".repeat(20)}`;
 const topic = id("Burned(bytes32,address,uint256)");
 
@@ -34,7 +34,7 @@ test("burns stand with sums by day; a log of another contract that looks like on
     startAnvil(t, { genesisTimestampSeconds: dayStart - 86_400 }),
     createDatabase(t),
   ]);
-  for (const address of [till, stranger]) await anvil.rpc("anvil_setCode", [address, tokenCode({})]);
+  for (const address of [collector, stranger]) await anvil.rpc("anvil_setCode", [address, tokenCode({})]);
   await anvil.rpc("evm_setAutomine", [false]);
   const pay = (to: string, order: number, amount: bigint) =>
     anvil.rpc("eth_sendTransaction", [
@@ -47,16 +47,16 @@ test("burns stand with sums by day; a log of another contract that looks like on
       },
     ]);
   const mineAt = (seconds: number) => anvil.rpc("evm_mine", [seconds]);
-  await pay(till, 1, 100n);
+  await pay(collector, 1, 100n);
   await pay(stranger, 2, 1000n);
   await mineAt(dayStart - 1);
-  await pay(till, 3, 2n ** 200n);
+  await pay(collector, 3, 2n ** 200n);
   await mineAt(dayStart);
-  await pay(till, 4, 11n);
+  await pay(collector, 4, 11n);
   await mineAt(dayStart + 86_399);
   await mineAt(dayStart + 86_400);
 
-  const burnContracts = [{ address: till.toUpperCase().replace("0X", "0x"), readBurn }];
+  const burnContracts = [{ address: collector.toUpperCase().replace("0X", "0x"), readBurn }];
   const follower = await startOwnFollower(t, {
     url: anvil.url,
     postgresUrl,

@@ -5,15 +5,15 @@ import { testFolder } from "../../helpers/test-folder.ts";
 import { startApi } from "../support/start-api.ts";
 import { alice, startServices } from "../support/start-world.ts";
 
-const till = `0x${"c1".repeat(20)}`;
+const market = `0x${"c1".repeat(20)}`;
 const gate = `0x${"c2".repeat(20)}`;
-const tillAbi = [
+const marketAbi = [
   { type: "function", name: "pay", inputs: [{ name: "order", type: "uint256" }], outputs: [] },
   { type: "event", name: "Paid", inputs: [{ name: "amount", type: "uint256" }] },
 ];
 const gateAbi = [{ type: "error", name: "Closed", inputs: [{ name: "until", type: "uint256" }] }];
 /** Emits Paid(7). */
-const tillCode = `0x60076000527f${id("Paid(uint256)").slice(2)}60206000a100`;
+const marketCode = `0x60076000527f${id("Paid(uint256)").slice(2)}60206000a100`;
 /** Reverts with Closed(9). */
 const gateCode = `0x63${id("Closed(uint256)").slice(2, 10)}60e01b600052600960045260246000fd`;
 /** Hands on what the gate says: call(gas, gate, 0, 0, 0, 0, 0), returndatacopy, revert. */
@@ -22,11 +22,11 @@ const other = `0x${"c3".repeat(20)}`;
 
 const { anvil, ...services } = await startServices(t);
 const folder = testFolder(t, {
-  "till.json": JSON.stringify({ name: "Till", address: till, abi: tillAbi, deployedAtBlock: 0 }),
+  "market.json": JSON.stringify({ name: "Market", address: market, abi: marketAbi, deployedAtBlock: 0 }),
   "gate.json": JSON.stringify({ name: "Gate", address: gate, abi: gateAbi }),
 });
 for (const [address, code] of [
-  [till, tillCode],
+  [market, marketCode],
   [gate, gateCode],
   [other, handsOn],
 ]) {
@@ -34,7 +34,7 @@ for (const [address, code] of [
 }
 const send = async (to: string, data: string) =>
   String(await anvil.rpc("eth_sendTransaction", [{ from: alice, gas: "0x30d40", to, data }]));
-const paid = await send(till, new Interface(tillAbi).encodeFunctionData("pay", [3n]));
+const paid = await send(market, new Interface(marketAbi).encodeFunctionData("pay", [3n]));
 const refused = await send(gate, "0x");
 const handedOn = await send(other, "0x");
 const api = await startApi(t, { ...services, change: (config) => ({ ...config, contractsFolder: folder }) });
@@ -49,7 +49,7 @@ t.test(
         method: { name: "pay", signature: "pay(uint256)", arguments: [{ name: "order", value: "3" }] },
         receipt: {
           logs: [
-            { contractName: "Till", event: { name: "Paid", arguments: [{ name: "amount", value: "7" }] } },
+            { contractName: "Market", event: { name: "Paid", arguments: [{ name: "amount", value: "7" }] } },
           ],
         },
       },
@@ -71,9 +71,13 @@ t.test("a revert has its custom error, also where another contract hands it on",
 t.test("the network's contracts are listed, each with its ABI", async (t) => {
   const { json } = await api.get("/api/v1/network/contracts");
   t.match(json, {
-    data: [{ name: "Gate" }, { name: "Till", abiUrl: "/api/v1/network/contracts/Till/abi.json" }],
+    data: [
+      { name: "FeeCollector" },
+      { name: "Gate" },
+      { name: "Market", abiUrl: "/api/v1/network/contracts/Market/abi.json" },
+    ],
   });
-  t.same((await api.get("/api/v1/network/contracts/Till/abi.json")).json, tillAbi);
+  t.same((await api.get("/api/v1/network/contracts/Market/abi.json")).json, marketAbi);
   t.match(await api.get("/api/v1/network/contracts/None/abi.json"), {
     status: 404,
     json: { code: "not_found" },
