@@ -11,6 +11,7 @@ import { createKnownContracts } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
 import { readContracts } from "./chain/read-contracts.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
+import type { CrashPoint } from "./crash-point.ts";
 import { createFinishedAnswers } from "./finished-answers.ts";
 import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
@@ -42,6 +43,7 @@ export function createParts({
   merchantKeys,
   adoptChain,
   now,
+  atPoint,
 }: {
   config: ApiConfig;
   /** Undefined: no API keys are sold here. */
@@ -50,6 +52,7 @@ export function createParts({
   logger: Logger;
   adoptChain: boolean;
   now: () => number;
+  atPoint?: ((point: CrashPoint) => void) | undefined;
 }) {
   const connections = connect({ config, logger });
   const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
@@ -77,6 +80,7 @@ export function createParts({
       ? undefined
       : createLedger({
           ...{ rpc, heads, registry, logger, adoptChain, ...config.ledger },
+          ...(atPoint === undefined ? {} : { atPoint }),
           postgresUrl: config.postgres.url,
           feeCollector: config.fees.feeCollector,
           isDevelopment: config.profile === "development",
@@ -120,7 +124,7 @@ export function createParts({
     logger,
   });
   const merchant = createMerchant({
-    ...{ config, merchantKeys, redis, pool, reader, heads, newest, logger, now },
+    ...{ config, merchantKeys, redis, pool, reader, heads, newest, logger, now, atPoint },
     ledger: ledger?.standing ?? nobodyFollows,
   });
   const isAway = {

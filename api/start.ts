@@ -4,6 +4,7 @@ import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { migrate } from "../lib/postgres/migrate.ts";
 import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
 import type { ApiConfig } from "./config.ts";
+import type { CrashPoint } from "./crash-point.ts";
 import { createApp } from "./create-app.ts";
 import { createParts } from "./create-parts.ts";
 import { openMerchantKeys } from "./merchant/open-merchant-keys.ts";
@@ -28,7 +29,14 @@ export async function start(
     logger,
     adoptChain = false,
     now = Date.now,
-  }: { logger: Logger; adoptChain?: boolean; now?: () => number },
+    atPoint,
+  }: {
+    logger: Logger;
+    adoptChain?: boolean;
+    now?: () => number;
+    /** Called between steps where a crash must not do harm. */
+    atPoint?: (point: CrashPoint) => void;
+  },
 ): Promise<Api> {
   const metrics = createApiMetrics();
   const { registry } = metrics;
@@ -40,7 +48,7 @@ export async function start(
   try {
     const merchantKeys = await openMerchantKeys(config);
     if (merchantKeys === undefined) logger.warn("no API keys are sold: there is no signer of orders");
-    const parts = createParts({ config, merchantKeys, registry, logger, adoptChain, now });
+    const parts = createParts({ config, merchantKeys, registry, logger, adoptChain, now, atPoint });
     closers.push(parts.close);
     const { heads, follower, ledger, feed } = parts;
     const app = createApp({ config, parts, metrics, logger, now });

@@ -6,6 +6,7 @@ import type { LatestBlock } from "../chain/latest-block.ts";
 import type { ApiConfig } from "../config.ts";
 import type { HeadWatch } from "../follower/head-watch.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
+import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
@@ -29,6 +30,7 @@ export function createMerchant({
   ledger,
   logger,
   now,
+  atPoint,
 }: {
   config: Pick<ApiConfig, "svcDev" | "invoices" | "publicUrl" | "profile" | "stalledAfterMs">;
   /** Undefined: nothing is sold here. */
@@ -42,6 +44,7 @@ export function createMerchant({
   ledger: () => Pick<LedgerStanding, "epoch" | "refused" | "waitsFor">;
   logger: Logger;
   now: () => number;
+  atPoint?: ((point: IssuePoint) => void) | undefined;
 }) {
   const headMs = () => (newest.block()?.timestamp ?? 0) * 1000;
   const isRedisAway = () => redis.status !== "ready";
@@ -67,7 +70,7 @@ export function createMerchant({
   });
   const lookUp = createKeyLookUp({ redis, db: pool });
   const keys = createApiKeys({
-    ...{ pool, orders, lookUp, turns, profile, isRedisAway, now },
+    ...{ pool, orders, lookUp, turns, profile, isRedisAway, now, atPoint },
     sealer: merchantKeys?.sealer,
     secretAgainMs: svcDev.secretAgainSeconds * 1000,
   });

@@ -5,6 +5,7 @@ import { exitCodes } from "../../lib/service/exit-codes.ts";
 import { soakAttack } from "./attack.ts";
 import { soakFaucet } from "./faucet.ts";
 import { soakFollower } from "./follower.ts";
+import { soakMerchant } from "./merchant.ts";
 import { runRandomFaults } from "./random-faults/run-random-faults.ts";
 import { runSubscribers } from "./subscribers/run-subscribers.ts";
 
@@ -22,14 +23,15 @@ const program: SingleProgram = {
   details: [
     "npm run soak -- faucet --help     the faucet's",
     "npm run soak -- follower --help   that of the index of the chain in PostgreSQL",
+    "npm run soak -- merchant --help   that of payments and of keys that are sold",
     "npm run soak -- attack --help     attacks on gateways, while a quiet key's calls are measured",
   ],
 };
 const roundLength = 4;
 
 const [name, ...rest] = process.argv.slice(2);
-const others = { faucet: soakFaucet, follower: soakFollower, attack: soakAttack };
-if (name === "faucet" || name === "follower" || name === "attack") {
+const others = { faucet: soakFaucet, follower: soakFollower, merchant: soakMerchant, attack: soakAttack };
+if (name === "faucet" || name === "follower" || name === "merchant" || name === "attack") {
   process.exitCode = await others[name](rest);
 } else {
   const read = readProgram(program, process.argv.slice(2), ({ need }) => ({

@@ -11,7 +11,7 @@ import type { Sealer } from "../secrets/sealer.ts";
 import type { WalletTurns } from "../wallet-turns.ts";
 import { countActiveKeys } from "./active-keys.ts";
 import { keyColumns, keyRecordOf, readSoldKey, type SoldKey } from "./api-key.ts";
-import { issueKey } from "./issue-key.ts";
+import { type IssuePoint, issueKey } from "./issue-key.ts";
 import type { KeyLookUp } from "./key-look-up.ts";
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
@@ -27,6 +27,7 @@ export function createApiKeys({
   secretAgainMs,
   isRedisAway,
   now,
+  atPoint,
 }: {
   pool: PostgresPool;
   orders: Pick<Orders, "unpaid" | "terms">;
@@ -38,6 +39,7 @@ export function createApiKeys({
   secretAgainMs: number;
   isRedisAway: () => boolean;
   now: () => number;
+  atPoint?: ((point: IssuePoint) => void) | undefined;
 }) {
   const { activeKeysMax } = orders.terms;
 
@@ -53,6 +55,7 @@ export function createApiKeys({
         issueKey({
           ...{ pool, orderId, wallet, profile, activeKeysMax, secretAgainMs, sealer },
           nowMs: now(),
+          ...(atPoint === undefined ? {} : { atPoint }),
         }),
       );
       if (isRefusal(issued)) return issued;

@@ -18,6 +18,9 @@ const prefix = "svc";
 const hoursOfDay = 24;
 const hintChars = 4;
 
+/** Between two steps of an issue, where a crash must not do harm. */
+export type IssuePoint = "key inserted" | "key issued";
+
 export type IssuedKey = { key: SoldKey; secret: string };
 
 /**
@@ -33,6 +36,7 @@ export async function issueKey({
   secretAgainMs,
   sealer,
   nowMs,
+  atPoint = () => {},
 }: {
   pool: Pick<PostgresPool, "connect">;
   orderId: string;
@@ -42,8 +46,9 @@ export async function issueKey({
   secretAgainMs: number;
   sealer: Sealer;
   nowMs: number;
+  atPoint?: (point: IssuePoint) => void;
 }): Promise<IssuedKey | { unpaid: Order } | Refusal> {
-  return transaction(pool, async (db) => {
+  const issued = await transaction(pool, async (db) => {
     await lockWallet(db, wallet);
     const order = await findOrder(db, orderId, { lock: true });
     if (order === undefined) return unknownOrder;
@@ -55,6 +60,7 @@ export async function issueKey({
     const secret = createApiKey({ profile, prefix });
     const id = createUuid({ nowMs });
     const key = await insertKey(db, { id, order, secret, sealed: sealer.seal(secret, id), secretAgainMs });
+    atPoint("key inserted");
     await db.query({ text: "update svc.orders set used_at = now() where id = $1", values: [order.id] });
     await writeAudit(db, {
       wallet,
@@ -64,6 +70,8 @@ export async function issueKey({
     });
     return { key, secret };
   });
+  if ("secret" in issued) atPoint("key issued");
+  return issued;
 }
 
 /** The same answer again: the first use of a key drops what was sealed, and so does its end. */

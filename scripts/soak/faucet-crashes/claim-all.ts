@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { CrashReplica } from "./crash-replica.ts";
+import type { CrashReplica } from "../crash-replica.ts";
 
 export type Claimer = ReturnType<typeof createClaimer>;
 

@@ -8,12 +8,12 @@ import { type CutProxy, startCutProxy } from "../../../test/fakes/cut-proxy.ts";
 import { type DurableRedis, startDurableRedis } from "../../processes/durable-redis.ts";
 import { startOwnRedis } from "../../processes/own-redis.ts";
 import type { Teardown } from "../../processes/teardown.ts";
+import { type CrashReplica, runCrashReplica } from "../crash-replica.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { soakKeys, startGateway } from "../start-gateway.ts";
 import { checkLimits, checkPayments } from "./checks.ts";
 import { type Claimer, createClaimer } from "./claim-all.ts";
 import { type CrashChain, startCrashChain } from "./crash-chain.ts";
-import { type CrashReplica, runCrashReplica } from "./crash-replica.ts";
 import { type CrashStep, drawCrashSteps, stepMs } from "./draw-crash-steps.ts";
 import { readPayments } from "./read-payments.ts";
 
@@ -38,6 +38,7 @@ export const crashPoints: readonly CrashPoint[] = [
 const progressWithinMs = 120_000;
 const laterPointsMax = 1;
 const amountWei = 10n ** 19n;
+const main = new URL("crash-main.ts", import.meta.url);
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 
 /**
@@ -65,7 +66,7 @@ export async function runFaucetCrashes(
 
   const crashes = createCrashPoints({ seed, findings });
   const replicas = [0, 1].map((index) =>
-    runCrashReplica({ configFile, cacheFolder: compileCache, ...crashes.ofReplica(index) }),
+    runCrashReplica({ main, configFile, cacheFolder: compileCache, ...crashes.ofReplica(index) }),
   );
   t.teardown(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));

@@ -18,6 +18,7 @@ export type ShopOrder = {
   /** On chain. */
   id: string;
   box: string;
+  feeCollector: string;
 };
 
 /** Passes on what it is sent, to the address that it is told: a contract wallet, whose transfers leave no trace. */
@@ -130,7 +131,7 @@ function signedOrder(order: FeeOrder, uuid: string, feeCollector: string): ShopO
   const signingKey = signers(order.source);
   const id = orderId({ order, ...place });
   const signature = signOrder({ order, ...place, signingKey });
-  return { orderId: uuid, order, signature, id, box: depositBoxAddress({ feeCollector, id }) };
+  return { orderId: uuid, order, signature, id, feeCollector, box: depositBoxAddress({ feeCollector, id }) };
 }
 
 function signers(source: FeeSource): SigningKey {

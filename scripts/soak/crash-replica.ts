@@ -10,16 +10,22 @@ export type CrashReplica = {
   stop(): Promise<void>;
 };
 
-const main = fileURLToPath(new URL("crash-main.ts", import.meta.url));
-
-/** One faucet process that restarts whenever it ends; `nextPoint` says at which point it ends itself next. */
+/**
+ * One process that restarts whenever it ends; `nextPoint` says at which point it ends itself next. It is told so by
+ * `CRASH_AT`, reads its configuration from `CRASH_CONFIG`, and says `{"crashMainPort":PORT}` once it serves.
+ */
 export function runCrashReplica({
+  main,
   configFile,
+  env = {},
   cacheFolder,
   nextPoint,
   onPoint,
 }: {
+  /** Its program. */
+  main: URL;
   configFile: string;
+  env?: Readonly<Record<string, string>>;
   /** Node's compile cache, so that starts are quick. */
   cacheFolder: string;
   /** `point:n`, or empty for none. */
@@ -36,8 +42,9 @@ export function runCrashReplica({
     while (!isStopped) {
       const point = nextPoint();
       isKilled = false;
-      child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
+      child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", fileURLToPath(main)], {
         env: {
+          ...env,
           PATH: process.env["PATH"],
           NODE_COMPILE_CACHE: cacheFolder,
           CRASH_CONFIG: configFile,
@@ -53,7 +60,7 @@ export function runCrashReplica({
       url = undefined;
       if (isStopped) return;
       if (!isKilled) onPoint(point);
-      if (signal !== "SIGKILL") throw new Error(`a faucet ended by itself with ${code ?? signal}`);
+      if (signal !== "SIGKILL") throw new Error(`a replica ended by itself with ${code ?? signal}`);
     }
   }
 

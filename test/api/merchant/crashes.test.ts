@@ -1,0 +1,38 @@
+import t from "tap";
+import { plantedFaults } from "../../../scripts/soak/merchant-crashes/plant-fault.ts";
+import { runMerchantSeeds } from "../../../scripts/soak/merchant-crashes/run-merchant-seeds.ts";
+import { soakSeeds } from "../../../scripts/soak/seeds.ts";
+
+/** A seed takes 10 to 15 s of a processor: `npm run soak -- merchant` has more of them. */
+const seedsMax = 2;
+/** With these the fault meets what it breaks. */
+const seedOf = { "no transaction": 6, "no order check": 2 } as const;
+
+t.setTimeout(900_000);
+
+t.test(
+  "kill -9 of apis, PostgreSQL and Redis: payments are booked as the chain has them, each paid key is issued once",
+  async (t) => {
+    await runMerchantSeeds(t, {
+      seeds: process.env["SEED"] === undefined ? soakSeeds().slice(0, seedsMax) : soakSeeds(),
+      onFindings({ seed, faults, broken, tookMs }) {
+        t.same(broken, [], `seed ${seed}, ${Math.round(tookMs)} ms: ${faults.join(", ")}`);
+        t.ok(faults.length > 1);
+      },
+    });
+  },
+);
+
+for (const plant of plantedFaults) {
+  t.test(
+    `a fault that is planted is found: ${plant}`,
+    { skip: process.env["CI"] === undefined && "only in CI" },
+    async (t) => {
+      await runMerchantSeeds(t, {
+        seeds: [seedOf[plant]],
+        plant,
+        onFindings: ({ broken }) => t.not(broken.length, 0),
+      });
+    },
+  );
+}
