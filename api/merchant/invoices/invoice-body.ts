@@ -77,7 +77,8 @@ function redirectUrl() {
   const expected = `An address of at most ${redirectUrlCharsMax} characters that begins with https:// was expected, without a name or password in it`;
   return z
     .string(expected)
-    .regex(/^https?:\/\/[^\s\p{Cc}\\]+$/u, expected)
+    .regex(/^https?:\/\/[^\s\\]+$/u, expected)
+    .refine((text) => !/\p{Cc}/u.test(text), expected)
     .transform((text, context) => {
       const url = URL.parse(text);
       if (

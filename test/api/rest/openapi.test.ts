@@ -32,6 +32,7 @@ t.test("each name stands for something, and each example is a good value", async
     .parse(JSON.parse(text));
   for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g))
     t.ok(parsed.components[kind]?.[name], `${kind} ${name}`);
+  t.notMatch(text, /\\p\{/, "properties of Unicode are in no pattern: tools of others cannot read them");
   t.notMatch(text, /__shared|\$schema|~standard/);
   const rows = [...routes, ...operations];
   const ids = rows.map(({ operationId }) => operationId);
