@@ -13,6 +13,13 @@ const wallets = (names: readonly string[]) => `(() => {
       dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
   }
 })();`;
+const postForKey = `{
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = location.pathname + "/key";
+  document.body.append(form);
+  form.submit();
+}`;
 const one = wallets(["Amber Wallet"]);
 const two = wallets(["Amber Wallet", "Blue Wallet"]);
 
@@ -41,6 +48,11 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     await page.locator("form.order-form button").click();
     await page.locator(".alarm").waitFor();
   };
+  // Whoever lost the answer may ask again for some minutes: so each look has one.
+  const askAgain = async (page: Page) => {
+    await page.evaluate(postForKey);
+    await page.locator("#secret .copyable").waitFor();
+  };
   const told = (page: Page) =>
     page.locator("#wallets-text", { hasText: /no wallet|tidak punya dompet/ }).waitFor();
   return [
@@ -67,6 +79,12 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
       act: decline,
     }),
     scene("order-sent", "A payment on its way", paths.sent, { ...customer, script: one }),
+    scene("order-reverted", "A payment that the contract refused", paths.reverted, {
+      ...customer,
+      script: one,
+    }),
+    scene("order-expired", "An order that ran out", paths.expired, customer),
+    scene("secret", "The key, once", paths.used, { ...customer, act: askAgain }),
     scene("order-paid", "A paid order", paths.paid, customer),
     scene("order-used", "An order whose key was taken", paths.used, customer),
     scene("order-missing", "No such order", "/merchant/orders/ord_0000000000000000000000", customer),

@@ -6,15 +6,17 @@ import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
 import { developmentOwner } from "../../../lib/fee-collector/development-keys.ts";
 import { developmentFeeSettings } from "../../../lib/fee-collector/fee-settings.ts";
 import { network } from "../../../lib/network.ts";
+import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
 import { deployContracts } from "../../contracts/deploy-contracts.ts";
 import { type OwnAnvil, startOwnAnvil } from "../../processes/own-anvil.ts";
 import { reservePort } from "../../processes/reserved-port.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { once, type Site } from "./explorer-sites.ts";
-import { createMerchantClient, type MerchantSession } from "./merchant-client.ts";
+import { createMerchantClient, type MadeOrder, type MerchantSession } from "./merchant-client.ts";
 import { ownApiConfig } from "./own-api-config.ts";
 import { waitForIndex } from "./start-explorer.ts";
 
+const silent = pino({ level: "silent" });
 const ledgerWithinMs = 60_000;
 
 /** Accounts of the development chain, which have tokens. */
@@ -59,7 +61,7 @@ export async function startMerchantApi(
     // Blocks of this chain come on demand.
     stalledAfterMs: 86_400_000,
   });
-  const api = await start(config, { logger: pino({ level: "silent" }) });
+  const api = await start(config, { logger: silent });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= api.stop());
   t.teardown(stop);
@@ -79,8 +81,31 @@ async function waitForLedger(opsUrl: string): Promise<void> {
   }
 }
 
+/** Time is not moved ahead for it: every other order would run out as well. */
+async function expireOrders(postgresUrl: string, label: string): Promise<void> {
+  const connection = await connectPostgres({ url: postgresUrl, name: "pages", logger: silent });
+  try {
+    const before = "now() - interval '1 minute'";
+    await connection.query(`update svc.orders set valid_until = ${before} where request ->> 'label' = $1`, [
+      label,
+    ]);
+  } finally {
+    await connection.end();
+  }
+}
+
+/** The contract takes no part of a price. @returns the hash of what it reverted. */
+async function payTooLittle(anvil: OwnAnvil, { transaction: { to, data } }: MadeOrder): Promise<string> {
+  const call = { from: merchants.alice.address, to, data, value: "0x1", gas: "0x493e0" };
+  // anvil mines it, and tells of the revert as an error with the hash in it.
+  const answer = await anvil.rpc("eth_sendTransaction", [call]).catch((error: unknown) => String(error));
+  const [hash] = /0x[0-9a-f]{64}/.exec(String(answer)) ?? [];
+  if (hash === undefined) throw new Error(`nothing was sent: ${String(answer)}`);
+  return hash;
+}
+
 export type MerchantSite = Site & {
-  paths: Readonly<Record<"open" | "sent" | "paid" | "used" | "key", string>>;
+  paths: Readonly<Record<"open" | "sent" | "reverted" | "paid" | "used" | "expired" | "key", string>>;
 };
 
 export type MerchantSites = {
@@ -94,8 +119,9 @@ export function openMerchantSites(
   t: Teardown,
   services: { redisUrl: string; createDatabase: () => Promise<string> },
 ): MerchantSites {
+  const database = once(services.createDatabase);
   const api = once(async () =>
-    startMerchantApi(t, { redisUrl: services.redisUrl, postgresUrl: await services.createDatabase() }),
+    startMerchantApi(t, { redisUrl: services.redisUrl, postgresUrl: await database() }),
   );
   const signedIn = (wallet: Wallet) => once(async () => (await api()).client.signIn(wallet));
   const sessions = {
@@ -107,6 +133,7 @@ export function openMerchantSites(
     sessions,
     shop: once(async () => {
       const { url, client, anvil } = await api();
+      const postgresUrl = await database();
       const { token } = await sessions.customer();
       const { alice, bob } = merchants;
       const used = await client.order(token, { package: "yearly", label: "Web shop" });
@@ -123,6 +150,9 @@ export function openMerchantSites(
       for (const label of ["One", "Two", "Three", "Four", "Five"]) {
         await client.buy(bob, collector, { package: "monthly", label });
       }
+      const late = await client.order(token, { package: "monthly", label: "Too late" });
+      await expireOrders(postgresUrl, "Too late");
+      const wrong = await payTooLittle(anvil, open);
       const sent = await client.order(token, { package: "monthly", label: "On its way" });
       await anvil.rpc("evm_setAutomine", [false]);
       const hash = await client.pay(alice, sent);
@@ -131,6 +161,7 @@ export function openMerchantSites(
         url,
         paths: {
           ...{ open: pathOf(open), paid: pathOf(paid), used: pathOf(used) },
+          ...{ expired: pathOf(late), reverted: `${pathOf(open)}?tx=${wrong}` },
           ...{ sent: `${pathOf(sent)}?tx=${hash}`, key: `/merchant/keys/${id}/revoke` },
         },
       };

@@ -1,11 +1,11 @@
 import { ChainUnavailableError } from "../../../../lib/chain/rpc-client.ts";
+import { feeCollectorInterface } from "../../../../lib/fee-collector/artifacts.ts";
 import { isRefusal } from "../../../../lib/http-service/refusal.ts";
 import { network } from "../../../../lib/network.ts";
 import { copyable } from "../../../../lib/web/elements/copyable.ts";
 import { stepItems } from "../../../../lib/web/elements/steps.ts";
 import { facts } from "../../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../../lib/web/html.ts";
-import { revertText } from "../../../explorer/elements/revert-text.ts";
 import type { Page } from "../../../explorer/page.ts";
 import { transactionHash } from "../../../rest/parameters.ts";
 import type { OrderRecord } from "../../orders/order-record.ts";
@@ -17,7 +17,7 @@ import { networkData } from "./sign-in.ts";
 type Payment =
   | { state: "none" }
   | { state: "unknown" | "sent" | "mined" | "away"; hash: string }
-  | { state: "reverted"; hash: string; reason: string | undefined };
+  | { state: "reverted"; hash: string; error: string | undefined };
 
 /** An order: paying it, and how the payment stands. The script asks for this page again and again, and puts parts of it in. */
 export const order: MerchantRoute = {
@@ -57,12 +57,22 @@ async function paymentOf(
     if (transaction.receipt === null) return { state: "sent", hash };
     if (transaction.receipt.status === "success") return { state: "mined", hash };
     const { revert } = transaction;
-    return { state: "reverted", hash, reason: revert === null ? undefined : revertText(revert) };
+    return { state: "reverted", hash, error: revert?.error?.name ?? errorName(revert?.raw) };
   } catch (error) {
     // That the chain is away is no reason to show nothing of an order.
     if (!(error instanceof ChainUnavailableError)) throw error;
     return { state: "away", hash };
   }
+}
+
+/** 0x and four bytes. */
+const selectorChars = 10;
+
+/** Of the contract's own errors; undefined where the bytes are none. */
+function errorName(raw: string | null | undefined): string | undefined {
+  return raw === null || raw === undefined
+    ? undefined
+    : feeCollectorInterface.getError(raw.slice(0, selectorChars))?.name;
 }
 
 function orderPage(
@@ -121,8 +131,8 @@ function stateOf(
   if (shown.status === "paid") return line(says.paid);
   if (shown.status === "expired" && payment.state === "none") return line(says.expired);
   if (payment.state === "reverted") {
-    const because = payment.reason === undefined ? "" : says.because(payment.reason);
-    return html`<p class="error" role="alert">${says.reverted} ${because}</p>${line(says.open(el.tokens(shown.amountWei)))}`;
+    const why = Object.entries(words.order.errors).find(([name]) => name === payment.error)?.[1] ?? "";
+    return html`<p class="error" role="alert">${says.reverted} ${why}</p>${line(says.open(el.tokens(shown.amountWei)))}`;
   }
   return payment.state === "none" ? line(says.open(el.tokens(shown.amountWei))) : line(says[payment.state]);
 }

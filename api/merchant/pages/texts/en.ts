@@ -109,9 +109,14 @@ export const en = {
       usedHelp: "If you have lost it, revoke the key and buy another one.",
       expired: "This order was not paid in time. Nothing was taken.",
       reverted: "The payment did not go through, and nothing was taken.",
-      because: (reason: string) => `The contract says: ${reason}.`,
       unknown: "The network does not know this payment yet.",
       away: "How the payment stands cannot be read at the moment. What was paid is not lost.",
+    },
+    /** By the names of the contract's errors. */
+    errors: {
+      AlreadyPaid: "The order has been paid already, by an earlier transaction.",
+      Expired: "It came after the order had run out.",
+      WrongAmount: "It was not exactly the price.",
     },
     pay: (amount: string) => `Pay ${amount}`,
     take: "Show the key",

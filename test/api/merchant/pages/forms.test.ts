@@ -216,7 +216,7 @@ t.test("a payment that a link names is followed only where it is this order's", 
   const reverted = await anvil.rpc("eth_sendTransaction", [failing]).catch((error: unknown) => String(error));
   const page = await get(`${at}?tx=${/0x[0-9a-f]{64}/.exec(String(reverted))?.[0]}`);
   t.match(page.text, 'data-payment="reverted"');
-  t.match(page.text, "The payment did not go through");
+  t.match(page.text, "The payment did not go through, and nothing was taken. It was not exactly the price.");
   t.match((await get(`${at}?tx=0x${"ab".repeat(32)}`)).text, 'data-payment="unknown"');
   t.match((await get(`${at}?tx=<b>`)).text, 'data-payment="none"');
 });
