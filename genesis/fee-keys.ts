@@ -15,6 +15,8 @@ const paths = {
   FEE_OWNER_KEYSTORE_PASSWORD_FILE: join("secrets", "fee-owner-keystore-password"),
   API_ORDER_SIGNER_KEYSTORE: join("secrets", "order-signer-keystore.json"),
   API_ORDER_SIGNER_PASSWORD_FILE: join("secrets", "order-signer-keystore-password"),
+  API_INVOICE_SIGNER_KEYSTORE: join("secrets", "invoice-signer-keystore.json"),
+  API_INVOICE_SIGNER_PASSWORD_FILE: join("secrets", "invoice-signer-keystore-password"),
   API_SEALING_KEY_FILE: join("secrets", "sealing-key"),
   FEES_FILE: "fees.yaml",
 };
@@ -25,8 +27,8 @@ export const feeKeysCommand: GenesisCommand = {
   summary:
     "Makes what selling API keys takes in the production profile: owner, signer of orders, sealing key.",
   details: [
-    "Two encrypted keys with passwords of their own, a key under which secrets are kept in PostgreSQL, and fees.yaml, which names",
-    "the contract's owner, its treasury and the signer. Nothing that is there is replaced. The owner's key is needed to deploy",
+    "Three encrypted keys with passwords of their own, a key under which secrets are kept in PostgreSQL, and fees.yaml, which names",
+    "the contract's owner, its treasury and the signers. Nothing that is there is replaced. The owner's key is needed to deploy",
     "and to change signers: put its two files away from this machine after that.",
   ],
   options: {
@@ -40,17 +42,25 @@ export const feeKeysCommand: GenesisCommand = {
       textOf(values, "out") ??
       readNetworkConfig({ file: textOf(values, "config") ?? "config/network.yaml", env }).folder;
     const treasury = await findTreasury({ folder, given: textOf(values, "treasury") });
-    const [owner, signer] = [await encryptNew(), await encryptNew()];
+    const [owner, signer, invoiceSigner] = [await encryptNew(), await encryptNew(), await encryptNew()];
+    const accounts = {
+      owner: owner.address,
+      treasury,
+      signer: signer.address,
+      invoiceSigner: invoiceSigner.address,
+    };
     const files: SecretFile[] = [
       // Each password first: a keystore without one is of no use.
       { path: paths.FEE_OWNER_KEYSTORE_PASSWORD_FILE, content: owner.password },
       { path: paths.FEE_OWNER_KEYSTORE, content: owner.keystore },
       { path: paths.API_ORDER_SIGNER_PASSWORD_FILE, content: signer.password },
       { path: paths.API_ORDER_SIGNER_KEYSTORE, content: signer.keystore },
+      { path: paths.API_INVOICE_SIGNER_PASSWORD_FILE, content: invoiceSigner.password },
+      { path: paths.API_INVOICE_SIGNER_KEYSTORE, content: invoiceSigner.keystore },
       { path: paths.API_SEALING_KEY_FILE, content: `${randomBytes(32).toString("hex")}\n` },
       {
         path: paths.FEES_FILE,
-        content: feesFile({ owner: owner.address, treasury, signer: signer.address }),
+        content: feesFile(accounts),
       },
     ];
     const failure = await writeSecrets(folder, files);
@@ -62,7 +72,6 @@ export const feeKeysCommand: GenesisCommand = {
       name,
       resolve(folder, path),
     ]);
-    const accounts = { owner: owner.address, treasury, signer: signer.address };
     if (values["json"] === true) print(json({ ...accounts, ...Object.fromEntries(settings) }));
     else {
       const what = Object.entries(accounts).map(([name, address]) => `${name} ${address}`);
@@ -107,7 +116,17 @@ async function encryptNew(): Promise<{ address: string; password: string; keysto
 }
 
 /** What config/fees.yaml says, with accounts of this network. Sources that have no signer make no orders. */
-function feesFile({ owner, treasury, signer }: { owner: string; treasury: string; signer: string }): string {
+function feesFile({
+  owner,
+  treasury,
+  signer,
+  invoiceSigner,
+}: {
+  owner: string;
+  treasury: string;
+  signer: string;
+  invoiceSigner: string;
+}): string {
   return [
     "# Made by npm run genesis -- fee-keys. config/fees.yaml explains it.",
     "profile: ${TOLLGATE_PROFILE:-development}",
@@ -115,6 +134,7 @@ function feesFile({ owner, treasury, signer }: { owner: string; treasury: string
     `treasury: "${treasury}"`,
     "signers:",
     `  svc_dev: "${signer}"`,
+    `  payments: "${invoiceSigner}"`,
     "",
   ].join("\n");
 }

@@ -256,6 +256,8 @@ t.test("docker compose config, for every profile", async (t) => {
     const files = {
       API_ORDER_SIGNER_KEYSTORE: "/keys/signer.json",
       API_ORDER_SIGNER_PASSWORD_FILE: "/keys/password",
+      API_INVOICE_SIGNER_KEYSTORE: "/keys/invoices.json",
+      API_INVOICE_SIGNER_PASSWORD_FILE: "/keys/invoices-password",
       API_SEALING_KEY_FILE: "/keys/sealing-key",
     };
     const without = await read("", {});
@@ -272,11 +274,15 @@ t.test("docker compose config, for every profile", async (t) => {
     t.match(secrets, {
       "order-signer-keystore": { file: files.API_ORDER_SIGNER_KEYSTORE },
       "order-signer-password": { file: files.API_ORDER_SIGNER_PASSWORD_FILE },
+      "invoice-signer-keystore": { file: files.API_INVOICE_SIGNER_KEYSTORE },
+      "invoice-signer-password": { file: files.API_INVOICE_SIGNER_PASSWORD_FILE },
       "sealing-key": { file: files.API_SEALING_KEY_FILE },
     });
     t.match(services["api"]?.environment, {
       API_ORDER_SIGNER_KEYSTORE: "/run/secrets/order-signer-keystore",
       API_ORDER_SIGNER_PASSWORD_FILE: "/run/secrets/order-signer-password",
+      API_INVOICE_SIGNER_KEYSTORE: "/run/secrets/invoice-signer-keystore",
+      API_INVOICE_SIGNER_PASSWORD_FILE: "/run/secrets/invoice-signer-password",
       API_SEALING_KEY_FILE: "/run/secrets/sealing-key",
       FEE_OWNER: "0xabc",
       API_FEES_FILE: "/etc/tollgate/fees.yaml",

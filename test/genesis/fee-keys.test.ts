@@ -32,7 +32,7 @@ t.test("a network gets what the production profile sells keys with, once", async
   const settings: Record<string, string> = Object.fromEntries(
     [...out.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", path = ""]) => [name, path]),
   );
-  t.equal(Object.keys(settings).length, 6);
+  t.equal(Object.keys(settings).length, 8);
   for (const file of Object.values(settings)) t.equal(statSync(file).mode & 0o777, 0o600, file);
 
   const fees = readFeeSettings({ file: settings["FEES_FILE"] ?? "", env: {}, profile: "production" });
@@ -55,6 +55,7 @@ t.test("a network gets what the production profile sells keys with, once", async
   });
   const keys = await openMerchantKeys(config);
   t.equal(keys?.feeCollector, fees.feeCollector, "an api sells with them");
+  t.ok(keys?.invoiceSigningKey, "and makes invoices");
 
   const before = readFileSync(settings["API_SEALING_KEY_FILE"] ?? "", "utf8");
   t.match(await genesis("fee-keys"), { code: 1, err: /is there already, and is not replaced/ });
