@@ -124,7 +124,7 @@ export function createParts({
     logger,
   });
   const merchant = createMerchant({
-    ...{ config, merchantKeys, redis, pool, reader, heads, newest, logger, now, atPoint },
+    ...{ config, merchantKeys, redis, pool, rpc, reader, heads, newest, logger, now, atPoint },
     ledger: ledger?.standing ?? nobodyFollows,
   });
   const isAway = {
@@ -169,6 +169,7 @@ export function createParts({
       heads.stop();
       await sweep.stop();
       await merchant.rates.stop();
+      await merchant.collector.stop();
       await audit?.stop();
       await follower.stop();
       await ledger?.stop();

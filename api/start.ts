@@ -79,6 +79,7 @@ export async function start(
     ledger?.start();
     parts.sweep.start();
     await parts.merchant.rates.start();
+    if (ledger !== undefined) parts.merchant.collector.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";

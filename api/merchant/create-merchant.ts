@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import type { RpcClient } from "../../lib/chain/rpc-client.ts";
 import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
 import type { LatestBlock } from "../chain/latest-block.ts";
@@ -10,6 +11,8 @@ import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
+import { createCollectBox } from "./invoices/collect-box.ts";
+import { createCollector } from "./invoices/collector.ts";
 import { createInvoices } from "./invoices/invoices.ts";
 import { createRates } from "./invoices/rates.ts";
 import type { LedgerStanding } from "./ledger/standing.ts";
@@ -24,6 +27,7 @@ export function createMerchant({
   merchantKeys,
   redis,
   pool,
+  rpc,
   reader,
   heads,
   newest,
@@ -37,6 +41,7 @@ export function createMerchant({
   merchantKeys: MerchantKeys | undefined;
   redis: Redis;
   pool: PostgresPool;
+  rpc: Pick<RpcClient, "ask">;
   reader: ChainReader;
   heads: Pick<HeadWatch, "isAnswering">;
   newest: Pick<LatestBlock, "block">;
@@ -79,13 +84,15 @@ export function createMerchant({
     read: (wallet: string) => readDashboard({ db: pool, wallet, activeKeysMax, nowMs: now() }),
   };
   const rates = createRates({ settings: invoiceTerms.rates, now, logger });
+  const collectBox = createCollectBox({ rpc, reader });
   const invoices = createInvoices({
-    ...{ pool, gate, rates, merchantKeys, publicUrl, clock, terms: invoiceTerms },
+    ...{ pool, gate, turns, rates, merchantKeys, collectBox, publicUrl, clock, terms: invoiceTerms },
     isDevelopment: profile === "development",
   });
   return {
     services: { orders, keys, dashboard, invoices },
     rates,
+    collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,
     keyUse: createKeyUse({ db: pool, logger, now }),
   };

@@ -49,6 +49,13 @@ t.test("keys are sold with what everybody knows in development, and never so in 
   });
   const keys = await openMerchantKeys(ofDevelopment);
   t.equal(keys?.feeCollector, ofDevelopment.fees?.feeCollector);
+  t.not(
+    keys?.invoiceSigningKey?.privateKey,
+    keys?.signingKey.privateKey,
+    "invoices have a signer of their own",
+  );
+  const none = { ...ofDevelopment, invoices: { orderSigner: { kind: "none" } } } as const;
+  t.equal((await openMerchantKeys(none))?.invoiceSigningKey, undefined);
 
   const production = {
     TOLLGATE_PROFILE: "production",
@@ -58,6 +65,7 @@ t.test("keys are sold with what everybody knows in development, and never so in 
   const env = { ...production, ...productionFees };
   const nothing = readApiConfig({ file: shipped, env });
   t.equal(nothing.svcDev.orderSigner.kind, "none");
+  t.equal(nothing.invoices.orderSigner.kind, "none");
   t.equal(await openMerchantKeys(nothing), undefined);
   const keystore = { ...env, API_ORDER_SIGNER_KEYSTORE: "/run/secrets/signer" };
   t.throws(() => readApiConfig({ file: shipped, env: keystore }), { message: /svcDev\.sealingKeyFile/ });
@@ -90,6 +98,10 @@ t.test("what cannot be used is named by file, line and key", async (t) => {
     "names: { '0x12': a }": /api\.yaml:1: names/,
     "profile: production\norigins: https://a.example": /api\.yaml:2: origins: the two origins/,
     "postgres: { url: mysql://x }": /api\.yaml:1: postgres\.url/,
+    'invoices: { rates: { idrPerToken: "0" } }': /api\.yaml:1: invoices\.rates\.idrPerToken: a decimal text/,
+    "invoices: { rates: { idrPerToken: 15000 } }":
+      /api\.yaml:1: invoices\.rates\.idrPerToken: a decimal text/,
+    "invoices: { feeBasisPoints: 1001 }": /api\.yaml:1: invoices\.feeBasisPoints/,
     "prot: 1": /api\.yaml:1: prot: this key is unknown/,
   };
   for (const [text, message] of Object.entries(cases)) {

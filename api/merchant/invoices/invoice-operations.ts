@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRefusal } from "../../../lib/http-service/refusal.ts";
+import { hash } from "../../records/values.ts";
 import { noBody, type Operation, operation } from "../../rest/operation.ts";
 import { cursor, limit, noParameters } from "../../rest/parameters.ts";
 import { apiKeyWith } from "../../rest/security.ts";
@@ -137,6 +138,27 @@ export const invoiceOperations: Operation<InvoiceServices>[] = [
     async answer({ params, caller, services: { invoices } }) {
       const invoice = await invoices.cancel(caller, params.id);
       return isRefusal(invoice) ? invoice : { status: 200, record: { invoice } };
+    },
+  }),
+  operation({
+    ...{ method: "POST", path: `${path}/{id}/collect`, operationId: "collectInvoice", tag: "Developer API" },
+    summary: "Passes on what lies at an invoice's deposit address",
+    description:
+      "What is complete is passed on by itself, and so is what lies there at `watchUntil`. This is for the rest: a part before that, and what comes after it. The transaction costs you nothing. No body is read.",
+    security: apiKeyWith("invoices:write"),
+    cost: 5,
+    params: z.strictObject({ id: idOf("inv") }),
+    query: noParameters,
+    body: noBody,
+    responses: {
+      202: z
+        .strictObject({ collect: z.strictObject({ txHash: hash }) })
+        .meta({ id: "CollectAnswer", description: "The transaction that was sent" }),
+    },
+    problems: ["forbidden", "not_found", "service_unavailable"],
+    async answer({ params, caller, services: { invoices } }) {
+      const collect = await invoices.collect(caller.wallet, params.id);
+      return isRefusal(collect) ? collect : { status: 202, record: { collect } };
     },
   }),
 ];

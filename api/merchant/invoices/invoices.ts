@@ -7,6 +7,9 @@ import { writeAudit } from "../audit-log.ts";
 import type { MerchantKeys } from "../open-merchant-keys.ts";
 import { idOf } from "../public-id.ts";
 import type { PurchaseGate } from "../purchase-gate.ts";
+import type { WalletTurns } from "../wallet-turns.ts";
+import type { CollectBox } from "./collect-box.ts";
+import { findInvoiceOrder } from "./collect-orders.ts";
 import type { Invoice } from "./invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import { csvHead, csvLines, csvRowsMax, type Separator } from "./invoice-csv.ts";
@@ -28,18 +31,22 @@ export type InvoicePage = { data: InvoiceRecord[]; nextCursor: string | null };
 export function createInvoices({
   pool,
   gate,
+  turns,
   rates,
   terms,
   merchantKeys,
+  collectBox,
   publicUrl,
   isDevelopment,
   clock,
 }: {
   pool: PostgresPool;
   gate: Pick<PurchaseGate, "paymentProblem">;
+  turns: WalletTurns;
   rates: Pick<Rates, "current">;
   terms: { feeBasisPoints: number; openMax: number };
   merchantKeys: Pick<MerchantKeys, "feeCollector" | "invoiceSigningKey" | "sealer"> | undefined;
+  collectBox: CollectBox;
   publicUrl: string;
   isDevelopment: boolean;
   /** Unix milliseconds that the chain's next block will not be before. */
@@ -105,11 +112,14 @@ export function createInvoices({
         });
         return typeof id === "string" ? recordOf(db, id) : id;
       };
-      if (idempotencyKey === undefined) return transaction(pool, work);
-      return onceByKey({
-        ...{ pool, sealer, work, request: { keyId: key, idempotencyKey, asked: body } },
-        parse: (json) => invoiceRecord.parse(json),
-      });
+      return turns.take<InvoiceRecord | Refusal>(wallet, () =>
+        idempotencyKey === undefined
+          ? transaction(pool, work)
+          : onceByKey({
+              ...{ pool, sealer, work, request: { keyId: key, idempotencyKey, asked: body } },
+              parse: (json) => invoiceRecord.parse(json),
+            }),
+      );
     },
 
     async read(wallet: string, id: string): Promise<InvoiceRecord | Refusal> {
@@ -134,6 +144,17 @@ export function createInvoices({
         cursor = page.nextCursor;
       }
       return { text };
+    },
+
+    /** Passes on what lies in the box, whatever the invoice's state; the ledger books it when it is mined. */
+    async collect(wallet: string, id: string): Promise<{ txHash: string } | Refusal> {
+      const invoice = await own(wallet, id);
+      if (isRefusal(invoice)) return invoice;
+      const order = await findInvoiceOrder(pool, id);
+      if (order === undefined) return otherChain;
+      const done = await collectBox(order);
+      if ("txHash" in done) return done;
+      return refusal("invalid_params", `Nothing was sent. ${done.why}`);
     },
 
     /** Only while nothing has arrived. The same again changes nothing. */
@@ -164,6 +185,10 @@ function notOpen(state: string): Refusal {
 
 const unknown = refusal("not_found", "There is no such invoice");
 const otherWallet = refusal("forbidden", "This invoice belongs to another wallet than the key's");
+const otherChain = refusal(
+  "invalid_params",
+  "This invoice is of an earlier chain: nothing can be passed on for it",
+);
 const notMade = refusal(
   "service_unavailable",
   "No invoices are made here: whoever runs this has set up no signer of them",

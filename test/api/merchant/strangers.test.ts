@@ -46,6 +46,7 @@ const attempts: Record<string, Attempt & { ofAlice: boolean }> = {
   listInvoicesCsv: { ofAlice: false },
   getInvoice: { path: `${invoices}/${nobodys}`, ofAlice: false },
   cancelInvoice: { path: `${invoices}/${nobodys}/cancel`, ofAlice: false },
+  collectInvoice: { path: `${invoices}/${nobodys}/collect`, ofAlice: false },
 };
 const rows = operations.map((row) => {
   const attempt = attempts[row.operationId];
@@ -203,7 +204,7 @@ t.test(
       [{ "X-Svc-Dev-Key": revoked.secret }, 401, "api_key_revoked"],
       [{ "X-Svc-Dev-Key": expired.secret }, 401, "api_key_expired"],
     ];
-    t.equal(ofKey.length, 6, "and the scope of each is tried");
+    t.equal(ofKey.length, 7, "and the scope of each is tried");
     t.ok(ofKey.every(({ security }) => security.scope !== undefined && keyScopes.includes(security.scope)));
     for (const row of ofKey) {
       for (const [headers, status, code, words = /./] of strangers) {

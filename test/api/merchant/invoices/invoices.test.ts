@@ -162,7 +162,8 @@ t.test(
     t.ok(made.length >= 1);
     t.equal(new Set(made.map(({ text }) => text)).size, 1);
     for (const answer of answers) {
-      if (answer.status === 201) continue;
+      // Where the machine is busy one may be told that the database or the chain is: then it made nothing.
+      if (answer.status === 201 || answer.status === 503) continue;
       t.match(answer.json, { status: 409, code: "idempotency_in_progress" });
       t.ok(answer.headers.has("retry-after"));
     }
