@@ -86,9 +86,9 @@ export async function sendAll({
   ]);
   const firstNonce = quantity.parse(resultOf(count));
   const { baseFeePerGas } = blockSchema.parse(resultOf(block));
-  const sent: { text: string; txHash: string }[] = [];
-  for (const [index, { text, to, data, gasLimit }] of steps.entries()) {
-    const raw = await wallet.signTransaction({
+  const raw: string[] = [];
+  for (const [index, { to, data, gasLimit }] of steps.entries()) {
+    const signed = await wallet.signTransaction({
       type: 2,
       chainId,
       nonce: firstNonce + index,
@@ -99,12 +99,14 @@ export async function sendAll({
       maxFeePerGas: 2n * baseFeePerGas,
       maxPriorityFeePerGas: 0n,
     });
-    sent.push({ text, txHash: hash.parse(resultOf(await rpc.ask("eth_sendRawTransaction", [raw]))) });
+    raw.push(signed);
   }
+  const sent = await rpc.askAll(raw.map((bytes) => ({ method: "eth_sendRawTransaction", params: [bytes] })));
+  const hashes = sent.map((answer) => hash.parse(resultOf(answer)));
   await afterSending();
-  for (const step of sent) {
-    await waitForReceipt(rpc, step);
-    say(step.text);
+  for (const [index, { text }] of steps.entries()) {
+    await waitForReceipt(rpc, { text, txHash: hashes[index] ?? "" });
+    say(text);
   }
 }
 
