@@ -24,6 +24,8 @@ import type { MerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
 import { createSweep } from "./merchant/sweep.ts";
 import { removeUnpaidOrders, removeUnusedWallets } from "./merchant/unused-rows.ts";
+import { createWebhookDelivery } from "./merchant/webhooks/create-webhook-delivery.ts";
+import { removeOldEvents } from "./merchant/webhooks/remove-old-events.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 import { createValidatorHeads } from "./read/validator-heads.ts";
@@ -83,6 +85,7 @@ export function createParts({
           ...(atPoint === undefined ? {} : { atPoint }),
           postgresUrl: config.postgres.url,
           feeCollector: config.fees.feeCollector,
+          publicUrl: config.publicUrl,
           isDevelopment: config.profile === "development",
         });
   const feed = createLiveFeed({ ...config.live, reader, logger });
@@ -120,11 +123,13 @@ export function createParts({
       removeUnpaidOrders(pool),
       removeUnusedWallets(pool),
       removeOldIdempotencyKeys(pool),
+      removeOldEvents(pool),
     ],
     logger,
   });
+  const delivery = createWebhookDelivery({ config, merchantKeys, registry, logger, now });
   const merchant = createMerchant({
-    ...{ config, merchantKeys, redis, pool, rpc, reader, heads, newest, logger, now, atPoint },
+    ...{ config, merchantKeys, redis, pool, rpc, reader, heads, newest, delivery, logger, now, atPoint },
     ledger: ledger?.standing ?? nobodyFollows,
   });
   const isAway = {
@@ -152,6 +157,7 @@ export function createParts({
     sessions,
     sweep,
     merchant,
+    delivery,
 
     /** Why the API works only in part. */
     problems: () => [
@@ -167,6 +173,7 @@ export function createParts({
       feed.stop();
       newest.stop();
       heads.stop();
+      await delivery.stop();
       await sweep.stop();
       await merchant.rates.stop();
       await merchant.collector.stop();

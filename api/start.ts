@@ -80,6 +80,7 @@ export async function start(
     parts.sweep.start();
     await parts.merchant.rates.start();
     if (ledger !== undefined) parts.merchant.collector.start();
+    parts.delivery.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";

@@ -6,6 +6,7 @@ import type { ChainReader } from "../chain/chain-reader.ts";
 import type { LatestBlock } from "../chain/latest-block.ts";
 import type { ApiConfig } from "../config.ts";
 import type { HeadWatch } from "../follower/head-watch.ts";
+import { createRequestLimiter } from "../limits/request-limiter.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
@@ -20,6 +21,10 @@ import type { MerchantKeys } from "./open-merchant-keys.ts";
 import { createOrders } from "./orders/orders.ts";
 import { createPurchaseGate } from "./purchase-gate.ts";
 import { createWalletTurns } from "./wallet-turns.ts";
+import type { SendWebhook } from "./webhooks/send-webhook.ts";
+import { createWebhooks } from "./webhooks/webhooks.ts";
+
+const minuteSeconds = 60;
 
 /** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
@@ -32,6 +37,7 @@ export function createMerchant({
   heads,
   newest,
   ledger,
+  delivery,
   logger,
   now,
   atPoint,
@@ -47,6 +53,7 @@ export function createMerchant({
   newest: Pick<LatestBlock, "block">;
   /** How the ledger stands. */
   ledger: () => Pick<LedgerStanding, "epoch" | "refused" | "waitsFor">;
+  delivery: { send: SendWebhook; httpsOnly: boolean };
   logger: Logger;
   now: () => number;
   atPoint?: ((point: IssuePoint) => void) | undefined;
@@ -67,6 +74,7 @@ export function createMerchant({
     ...{ pool, reader, gate, turns, merchantKeys },
     terms: {
       prices: svcDev.packages,
+      webhookPrice: svcDev.webhookPrice,
       validMs: svcDev.orderSeconds * 1000,
       openMax: svcDev.openOrdersMax,
       activeKeysMax: svcDev.activeKeysMax,
@@ -89,8 +97,18 @@ export function createMerchant({
     ...{ pool, gate, turns, rates, merchantKeys, collectBox, publicUrl, clock, terms: invoiceTerms },
     isDevelopment: profile === "development",
   });
+  const webhooks = createWebhooks({
+    ...{ pool, orders, turns, now, ...delivery },
+    sealer: merchantKeys?.sealer,
+    testLimiter: createRequestLimiter({
+      redis,
+      points: svcDev.webhooks.testsPerMinute,
+      windowSeconds: minuteSeconds,
+    }),
+    secretAgainMs: svcDev.secretAgainSeconds * 1000,
+  });
   return {
-    services: { orders, keys, dashboard, invoices },
+    services: { orders, keys, dashboard, invoices, webhooks },
     rates,
     collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,

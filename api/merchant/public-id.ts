@@ -3,7 +3,7 @@ import { z } from "zod";
 import { base62, readBase62 } from "../../lib/keys/base62.ts";
 
 /** What an id is of, as a client sees it: `ord_` and 22 characters. */
-export type IdKind = "ord" | "key" | "inv";
+export type IdKind = "ord" | "key" | "inv" | "evt" | "whk";
 
 /** 62^22 is the first power of 62 above 2^128. */
 const idChars = 22;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { bounded } from "../../lib/config/schemas.ts";
+import { bounded, commaList } from "../../lib/config/schemas.ts";
 import { tokenAmount } from "../../lib/config/token-amount.ts";
 import { orderAmountWeiMax } from "../../lib/fee-collector/fee-order.ts";
 import { keystoreSettings, type OrderSignerSource, orderSignerOf } from "./order-signer.ts";
@@ -18,6 +18,17 @@ const price = tokenAmount.refine(
 export const svcDevSchema = z
   .strictObject({
     packages: z.strictObject(byPackage((name) => price.prefault(prices[name]))).prefault({}),
+    webhookPrice: price.prefault("1"),
+    webhooks: z
+      .strictObject({
+        allowLoopback: z.boolean().default(true),
+        testsPerMinute: bounded(1000).default(10),
+        dnsServers: commaList(
+          z.string().regex(/^[0-9a-fA-F:.[\]]+$/, "an address, with or without a port, was expected"),
+          4,
+        ).default([]),
+      })
+      .prefault({}),
     orderSeconds: bounded(86_400, 60).default(1800),
     openOrdersMax: bounded(1000).default(20),
     activeKeysMax: bounded(1000).default(5),

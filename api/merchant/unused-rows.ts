@@ -15,7 +15,7 @@ export function removeUnpaidOrders(db: Pick<Queryable, "query">): SweepTask {
       name: "remove-unpaid-orders",
       text: `delete from svc.orders where id = any(array(
         select o.id from svc.orders o
-        where o.kind = 'api_key' and o.paid_at is null
+        where o.kind <> 'invoice' and o.paid_at is null
           and o.valid_until < (select last_block_at from svc.chain_cursor) - make_interval(days => $1)
           and not exists (select from svc.payments p where p.order_id = o.id)
         order by o.valid_until

@@ -3,10 +3,16 @@ import { type DashboardServices, dashboardOperations } from "../merchant/dashboa
 import { type InvoiceServices, invoiceOperations } from "../merchant/invoices/invoice-operations.ts";
 import { type OrderServices, orderOperations } from "../merchant/orders/order-operations.ts";
 import { type SessionServices, sessionOperations } from "../merchant/session/session-operations.ts";
+import { type WebhookServices, webhookOperations } from "../merchant/webhooks/webhook-operations.ts";
 import type { Operation } from "./operation.ts";
 
 /** What the operations are carried out with: each room of the merchant side adds what its own need. */
-export type Services = SessionServices & OrderServices & KeyServices & DashboardServices & InvoiceServices;
+export type Services = SessionServices &
+  OrderServices &
+  KeyServices &
+  DashboardServices &
+  InvoiceServices &
+  WebhookServices;
 
 /** Every operation of REST v1: what changes something, or is for somebody known. */
 export const operations: Operation<Services>[] = [
@@ -15,4 +21,5 @@ export const operations: Operation<Services>[] = [
   ...keyOperations,
   ...dashboardOperations,
   ...invoiceOperations,
+  ...webhookOperations,
 ];

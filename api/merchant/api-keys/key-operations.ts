@@ -10,10 +10,12 @@ import { keyLabel, keyPackage, scopesOfKey } from "../orders/key-request.ts";
 import type { OrderServices } from "../orders/order-operations.ts";
 import { orderRecord, orderRecordOf } from "../orders/order-record.ts";
 import { idOf } from "../public-id.ts";
+import type { WebhookServices } from "../webhooks/webhook-operations.ts";
+import { webhookRecord } from "../webhooks/webhook-record.ts";
 import { keyRecord, newKeyRecord } from "./api-key.ts";
 import type { ApiKeys } from "./api-keys.ts";
 
-export type KeyServices = OrderServices & DashboardServices & { keys: ApiKeys };
+export type KeyServices = OrderServices & DashboardServices & WebhookServices & { keys: ApiKeys };
 
 /** A wallet has five active keys; of older ones so many are told. */
 const keysToldMax = 100;
@@ -106,7 +108,7 @@ export const keyOperations: Operation<KeyServices>[] = [
           wallet: address,
           keys: z.array(keyRecord).meta({ description: `Newest first, at most ${keysToldMax}` }),
           orders: z.array(orderRecord).meta({ description: `Newest first, at most ${ordersToldMax}` }),
-          webhook: z.null().meta({ description: "Nobody can save one yet" }),
+          webhook: webhookRecord.nullable(),
           dashboard: dashboardRecord,
           limits: z.strictObject({
             activeKeys: integer,
@@ -117,13 +119,14 @@ export const keyOperations: Operation<KeyServices>[] = [
         .meta({ id: "WalletSummary" }),
     },
     problems: ["service_unavailable"],
-    async answer({ params, caller, services: { orders, keys, dashboard } }) {
+    async answer({ params, caller, services: { orders, keys, dashboard, webhooks } }) {
       if (params.address !== caller.wallet) return otherWallet;
       const { wallet } = caller;
-      const [keyList, orderList, overview] = await Promise.all([
+      const [keyList, orderList, overview, webhook] = await Promise.all([
         keys.list(wallet, keysToldMax),
         orders.list(wallet, ordersToldMax),
         dashboard.read(wallet),
+        webhooks.find(wallet),
       ]);
       const { active, max } = overview.keys;
       return {
@@ -132,9 +135,9 @@ export const keyOperations: Operation<KeyServices>[] = [
           wallet,
           keys: keyList,
           orders: orderList.map((order) => orderRecordOf(order, orders.clock())),
-          webhook: null,
+          webhook,
           dashboard: overview,
-          limits: { activeKeys: active, activeKeysMax: max, webhookFeePaid: false },
+          limits: { activeKeys: active, activeKeysMax: max, webhookFeePaid: webhook !== null },
         },
       };
     },

@@ -10,6 +10,7 @@ import {
 } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { byteaArray, numberArray } from "../../follower/sql-arrays.ts";
+import { writePaymentEvents } from "../webhooks/payment-events.ts";
 import { type BookedOrder, bookOrder, type OrderBooking, type Payment, type Sighting } from "./book-order.ts";
 import type { PlacedFeeEvent } from "./fee-events.ts";
 import { type LedgerCursor, moveLedgerCursor } from "./ledger-cursor.ts";
@@ -39,10 +40,13 @@ export type BookedRange = {
 export function bookRange({
   pool,
   range: { from, to, sightings },
+  publicUrl,
   atPoint,
 }: {
   pool: Pick<PostgresPool, "connect">;
   range: LedgerRange;
+  /** Where customers reach this site, for the addresses that events tell of. */
+  publicUrl: string;
   atPoint: (point: LedgerPoint) => void | Promise<void>;
 }): Promise<BookedRange | undefined> {
   return transaction(pool, async (client) => {
@@ -56,6 +60,8 @@ export function bookRange({
     await insertPayments(client, payments);
     await writePaid(client, bookings);
     await writeInvoices(client, bookings);
+    const completed = bookings.flatMap(({ completedBy }) => completedBy ?? []);
+    await writePaymentEvents(client, { completed, publicUrl });
     await client.query(
       "update svc.invoices set state = 'expired' where state = 'open' and expires_at < to_timestamp($1)",
       [to.lastBlockAt],

@@ -16,6 +16,7 @@ export type LedgerRoundOptions = AlignLedgerOptions & {
   /** Blocks that one round books. */
   rangeBlocksMax: number;
   boxesMax: number;
+  publicUrl: string;
   atPoint: (point: LedgerPoint) => void | Promise<void>;
   onHead: (number: number) => void;
   onCursor: (cursor: LedgerCursor) => void;
@@ -29,7 +30,7 @@ export type LedgerRoundOptions = AlignLedgerOptions & {
  * it needs before that transaction begins, so no lock is held while the chain is waited for.
  */
 export function createLedgerRound(options: LedgerRoundOptions) {
-  const { rpc, pool, feeCollector, rangeBlocksMax, boxesMax, atPoint } = options;
+  const { rpc, pool, feeCollector, rangeBlocksMax, boxesMax, publicUrl, atPoint } = options;
   const align = createAlignLedger(options);
   /** Halved by a failure: too much may have been its reason. */
   let rangeBlocks = rangeBlocksMax;
@@ -77,7 +78,7 @@ export function createLedgerRound(options: LedgerRoundOptions) {
     if (cursor.nextBlock > head.number) return false;
     const range = await readRange(cursor, head);
     await atPoint("read");
-    const booked = await bookRange({ pool, range, atPoint });
+    const booked = await bookRange({ pool, range, publicUrl, atPoint });
     if (booked === undefined) return true;
     options.onCursor(range.to);
     options.onBooked(booked);

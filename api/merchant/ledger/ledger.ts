@@ -21,6 +21,8 @@ export type LedgerOptions = {
   postgresUrl: string;
   /** Its address. */
   feeCollector: string;
+  /** Where customers reach this site. */
+  publicUrl: string;
   registry: Registry;
   logger: Logger;
   /** Another chain begins an epoch by itself only where this is true. */
@@ -51,6 +53,7 @@ export function createLedger({
   heads,
   postgresUrl,
   feeCollector,
+  publicUrl,
   registry,
   logger,
   isDevelopment,
@@ -71,7 +74,7 @@ export function createLedger({
   let unsubscribe = () => {};
 
   const ledger = createLedgerRound({
-    ...{ rpc, pool, logger, isDevelopment, adoptChain, rangeBlocksMax, boxesMax, atPoint },
+    ...{ rpc, pool, logger, isDevelopment, adoptChain, rangeBlocksMax, boxesMax, publicUrl, atPoint },
     feeCollector: feeCollector.toLowerCase(),
     onHead: standing.sawHead,
     onCursor: standing.sawCursor,

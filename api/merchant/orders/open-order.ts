@@ -16,6 +16,8 @@ import { findOrder, lockWallet } from "./order-store.ts";
 
 export type OrderTerms = {
   prices: PackagePrices;
+  /** For a webhook's first URL, in wei. */
+  webhookPrice: bigint;
   validMs: number;
   openMax: number;
   activeKeysMax: number;
@@ -49,27 +51,53 @@ export async function openOrder({
       (await refuseAtKeyLimit({ db, wallet, activeKeysMax: terms.activeKeysMax })) ??
       (await refuseAtOpenOrders({ db, wallet, openMax: terms.openMax, nowMs }));
     if (refused !== undefined) return refused;
-    const amount = terms.prices[request.package];
-    const order: FeeOrder = {
-      ref: orderRef(id),
-      source: "svc_dev",
-      payee: null,
-      amount,
-      fee: amount,
-      validUntil: Math.floor((nowMs + terms.validMs) / 1000),
-    };
-    const place = { chainId: network.chainId, feeCollector };
-    await insertOrder(db, {
-      id,
-      idOnChain: orderId({ order, ...place }),
-      wallet,
-      order,
-      signature: signOrder({ order, ...place, signingKey }),
-      request,
+    await placeOrder(db, {
+      ...{ id, kind: "api_key", wallet, request, feeCollector, signingKey },
+      amount: terms.prices[request.package],
+      validUntilMs: nowMs + terms.validMs,
     });
     const made = await findOrder(db, id);
     if (made === undefined) throw new Error(`order ${id} is not there after it was made`);
     return made;
+  });
+}
+
+/** Signs an order of the developer API, all of which is the platform's fee, and keeps it. */
+export async function placeOrder(
+  db: Queryable,
+  {
+    id,
+    kind,
+    wallet,
+    amount,
+    validUntilMs,
+    request,
+    feeCollector,
+    signingKey,
+  }: {
+    id: string;
+    kind: "api_key" | "webhook_url";
+    wallet: string;
+    amount: bigint;
+    validUntilMs: number;
+    request: object;
+    feeCollector: string;
+    signingKey: SigningKey;
+  },
+): Promise<void> {
+  const order: FeeOrder = {
+    ref: orderRef(id),
+    source: "svc_dev",
+    payee: null,
+    amount,
+    fee: amount,
+    validUntil: Math.floor(validUntilMs / 1000),
+  };
+  const place = { chainId: network.chainId, feeCollector };
+  await insertOrder(db, {
+    ...{ id, kind, wallet, order, request },
+    idOnChain: orderId({ order, ...place }),
+    signature: signOrder({ order, ...place, signingKey }),
   });
 }
 
@@ -105,6 +133,7 @@ async function insertOrder(
   db: Queryable,
   {
     id,
+    kind,
     idOnChain,
     wallet,
     order,
@@ -112,18 +141,19 @@ async function insertOrder(
     request,
   }: {
     id: string;
+    kind: string;
     idOnChain: string;
     wallet: string;
     order: FeeOrder;
     signature: string;
-    request: KeyRequest;
+    request: object;
   },
 ): Promise<void> {
   await db.query({
     text: `insert into svc.orders (id, id_on_chain, kind, wallet, ref, source, amount, fee, valid_until, signature, request)
-      values ($1, $2, 'api_key', $3, $4, $5, $6, $7, to_timestamp($8), $9, $10)`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11)`,
     values: [
-      ...[id, bytesOf(idOnChain), bytesOf(wallet), bytesOf(order.ref), order.source],
+      ...[id, bytesOf(idOnChain), kind, bytesOf(wallet), bytesOf(order.ref), order.source],
       ...[
         String(order.amount),
         String(order.fee),

@@ -7,7 +7,14 @@ import { noParameters } from "../../rest/parameters.ts";
 import { keyScopes, noSecurity, walletSession } from "../../rest/security.ts";
 import { packageNames, packages } from "../packages.ts";
 import { idOf } from "../public-id.ts";
-import { orderRecord, orderRecordOf, platformToken, tokenRecord, tokens, tokensOf } from "./order-record.ts";
+import {
+  orderRecord,
+  platformToken,
+  tokenRecord,
+  tokens,
+  tokensOf,
+  webhookOrderRecord,
+} from "./order-record.ts";
 import type { Orders } from "./orders.ts";
 
 export type OrderServices = { orders: Orders };
@@ -67,13 +74,15 @@ export const orderOperations: Operation<OrderServices>[] = [
     params: z.strictObject({ id: idOf("ord") }),
     query: noParameters,
     body: noBody,
-    responses: { 200: z.strictObject({ order: orderRecord }).meta({ id: "OrderAnswer" }) },
+    responses: {
+      200: z.strictObject({ order: z.union([orderRecord, webhookOrderRecord]) }).meta({ id: "OrderAnswer" }),
+    },
     problems: ["not_found", "service_unavailable"],
     async answer({ params, caller, services: { orders } }) {
-      const order = await orders.find(params.id);
+      const order = await orders.findAny(params.id);
       if (order === undefined) return refusal("not_found", "There is no such order");
       if (order.wallet !== caller.wallet) return otherWallet;
-      return { status: 200, record: { order: orderRecordOf(order, orders.clock()) } };
+      return { status: 200, record: { order: orders.recordOf(order) } };
     },
   }),
 ];

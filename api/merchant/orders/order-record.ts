@@ -8,7 +8,7 @@ import { keyScopes } from "../../rest/security.ts";
 import { packageNames } from "../packages.ts";
 import { publicId } from "../public-id.ts";
 import { moment, timeOf } from "../times.ts";
-import { type Order, statusOf } from "./order.ts";
+import { type Order, type PlacedOrder, statusOf, type WebhookOrder } from "./order.ts";
 
 export const tokenRecord = z
   .strictObject({ symbol: z.string(), decimals: integer })
@@ -31,44 +31,67 @@ export function tokensOf(wei: bigint): string {
 const chainIdHex = `0x${network.chainId.toString(16)}`;
 const hexNumber = z.string().regex(/^0x(?:0|[1-9a-f][0-9a-f]*)$/);
 
+const what = {
+  id: z.string(),
+  status: z.enum(["open", "paid", "used", "expired"]),
+};
+const payment = {
+  source: z.string(),
+  amount: tokens,
+  amountWei: amount,
+  feeWei: amount,
+  burnedWei: amount,
+  token: tokenRecord,
+  chainId: integer,
+  contract: address,
+  idOnChain: hash,
+  createdAt: moment,
+  createdAtUnix: integer,
+  validUntil: moment,
+  validUntilUnix: integer,
+  paidAt: moment.nullable(),
+  paidAtUnix: integer.nullable(),
+  paidTxHash: hash.nullable(),
+  transaction: z
+    .strictObject({ to: address, value: hexNumber, data: bytes, chainId: hexNumber })
+    .nullable()
+    .meta({
+      description: "What pays it, as eth_sendTransaction takes it; null where it cannot be paid any more",
+    }),
+};
+
 export const orderRecord = z
   .strictObject({
-    id: z.string(),
+    ...what,
     kind: z.literal("api_key"),
-    status: z.enum(["open", "paid", "used", "expired"]),
     package: z.enum(packageNames),
     label: z.string(),
     scopes: z.array(z.enum(keyScopes)),
-    source: z.string(),
-    amount: tokens,
-    amountWei: amount,
-    feeWei: amount,
-    burnedWei: amount,
-    token: tokenRecord,
-    chainId: integer,
-    contract: address,
-    idOnChain: hash,
-    createdAt: moment,
-    createdAtUnix: integer,
-    validUntil: moment,
-    validUntilUnix: integer,
-    paidAt: moment.nullable(),
-    paidAtUnix: integer.nullable(),
-    paidTxHash: hash.nullable(),
-    transaction: z
-      .strictObject({ to: address, value: hexNumber, data: bytes, chainId: hexNumber })
-      .nullable()
-      .meta({
-        description: "What pays it, as eth_sendTransaction takes it; null where it cannot be paid any more",
-      }),
+    ...payment,
   })
   .meta({ id: "Order", description: "What is to be paid for a key" });
 
 export type OrderRecord = z.output<typeof orderRecord>;
 
-/** An order as it is published. */
+export const webhookOrderRecord = z
+  .strictObject({ ...what, kind: z.literal("webhook_url"), ...payment })
+  .meta({ id: "WebhookOrder", description: "What is to be paid for a webhook's first URL" });
+
+/** An order of a key as it is published. */
 export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
-  const { terms, signature, request, feeCollector } = order;
+  const { package: name, label, scopes } = order.request;
+  return { ...placedOrderOf(order, nowMs), kind: "api_key", package: name, label, scopes };
+}
+
+export function webhookOrderRecordOf(
+  order: WebhookOrder,
+  nowMs: number,
+): z.output<typeof webhookOrderRecord> {
+  return { ...placedOrderOf(order, nowMs), kind: "webhook_url" };
+}
+
+function placedOrderOf(order: PlacedOrder, nowMs: number) {
+  const { terms, signature, feeCollector } = order;
   const status = statusOf(order, nowMs);
   const [created, valid, paid] = [
     timeOf(order.createdAt),
@@ -77,11 +100,7 @@ export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
   ];
   return {
     id: publicId("ord", order.id),
-    kind: "api_key",
     status,
-    package: request.package,
-    label: request.label,
-    scopes: request.scopes,
     source: terms.source,
     amount: tokensOf(terms.amount),
     amountWei: String(terms.amount),

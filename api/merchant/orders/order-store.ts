@@ -1,6 +1,6 @@
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { bytesOf } from "../../read/columns.ts";
-import { type Order, orderColumns, readOrder } from "./order.ts";
+import { type Order, orderColumns, readOrder, readWebhookOrder, type WebhookOrder } from "./order.ts";
 
 /** An order of a key, whoever's it is; undefined where there is none. `lock`: until the transaction ends nobody else changes it. */
 export async function findOrder(
@@ -15,6 +15,23 @@ export async function findOrder(
   });
   const [row] = rows;
   return row === undefined ? undefined : readOrder(row);
+}
+
+/** The order of a webhook's fee: by its id, or a wallet's latest. `lock` as for keys. */
+export async function findWebhookOrder(
+  db: Pick<Queryable, "query">,
+  by: { id: string } | { wallet: string },
+  { lock = false }: { lock?: boolean } = {},
+): Promise<WebhookOrder | undefined> {
+  const [column, value] = "id" in by ? ["id", by.id] : ["wallet", bytesOf(by.wallet)];
+  // One that was paid is preferred: nobody pays twice.
+  const { rows } = await db.query({
+    text: `select ${orderColumns} from svc.orders o join svc.chain_epochs e using (epoch)
+      where o.${column} = $1 and o.kind = 'webhook_url'
+      order by o.paid_at is null, o.valid_until desc, o.id desc limit 1${lock ? " for update of o" : ""}`,
+    values: [value],
+  });
+  return rows.map(readWebhookOrder)[0];
 }
 
 /** A wallet's orders of keys, newest first. */

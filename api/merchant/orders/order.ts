@@ -12,8 +12,14 @@ import {
 } from "../../../lib/postgres/row.ts";
 import { type KeyRequest, keyRequest } from "./key-request.ts";
 
-/** An order of a key, as the database has it. Addresses are EIP-55. */
-export type Order = {
+/** An order of a key, as the database has it. */
+export type Order = PlacedOrder & { kind: "api_key"; request: KeyRequest };
+
+/** The order of the fee for a webhook's first URL. */
+export type WebhookOrder = PlacedOrder & { kind: "webhook_url" };
+
+/** What is to be paid, whatever for. Addresses are EIP-55. */
+export type PlacedOrder = {
   /** UUID. */
   id: string;
   idOnChain: string;
@@ -24,7 +30,6 @@ export type Order = {
   feeCollector: string;
   /** Whether the chain that it was made for is the one that is followed: on another one nobody can pay it. */
   isOfThisChain: boolean;
-  request: KeyRequest;
   createdAt: Date;
   paidAt: Date | null;
   paidTx: string | null;
@@ -37,6 +42,14 @@ export const orderColumns = `o.id, o.id_on_chain, o.wallet, o.ref, o.source, o.p
   o.epoch is not distinct from svc.current_epoch() as of_this_chain`;
 
 export function readOrder(row: Row): Order {
+  return { ...readPlacedOrder(row), kind: "api_key", request: keyRequest.parse(row["request"]) };
+}
+
+export function readWebhookOrder(row: Row): WebhookOrder {
+  return { ...readPlacedOrder(row), kind: "webhook_url" };
+}
+
+function readPlacedOrder(row: Row): PlacedOrder {
   const source = readText(row, "source");
   if (!isFeeSource(source)) throw new Error(`an order has the source ${source}, which is none`);
   return {
@@ -54,7 +67,6 @@ export function readOrder(row: Row): Order {
     signature: readHex(row, "signature"),
     feeCollector: checksumAddress(readHex(row, "fee_collector")),
     isOfThisChain: readBoolean(row, "of_this_chain"),
-    request: keyRequest.parse(row["request"]),
     createdAt: readTime(row, "created_at"),
     paidAt: readNullable(readTime, row, "paid_at"),
     paidTx: readNullable(readHex, row, "paid_tx"),
@@ -66,7 +78,12 @@ export type OrderStatus = "open" | "paid" | "used" | "expired";
 
 /** What became of an order. `nowMs` is the time that the chain's next block will not be before. */
 export function statusOf(
-  { usedAt, paidAt, isOfThisChain, terms }: Pick<Order, "usedAt" | "paidAt" | "isOfThisChain" | "terms">,
+  {
+    usedAt,
+    paidAt,
+    isOfThisChain,
+    terms,
+  }: Pick<PlacedOrder, "usedAt" | "paidAt" | "isOfThisChain" | "terms">,
   nowMs: number,
 ): OrderStatus {
   if (usedAt !== null) return "used";

@@ -8,9 +8,10 @@ import type { WalletTurns } from "../wallet-turns.ts";
 import { explainTransaction } from "./explain-transaction.ts";
 import type { KeyRequest } from "./key-request.ts";
 import { type OrderTerms, openOrder } from "./open-order.ts";
-import { type Order, statusOf } from "./order.ts";
-import { orderRecordOf } from "./order-record.ts";
-import { findOrder, listOrders } from "./order-store.ts";
+import { openWebhookOrder } from "./open-webhook-order.ts";
+import { type Order, statusOf, type WebhookOrder } from "./order.ts";
+import { orderRecordOf, webhookOrderRecordOf } from "./order-record.ts";
+import { findOrder, findWebhookOrder, listOrders } from "./order-store.ts";
 
 export type Orders = ReturnType<typeof createOrders>;
 
@@ -36,9 +37,11 @@ export function createOrders({
   /** Unix milliseconds that the chain's next block will not be before. */
   clock: () => number;
 }) {
-  const paymentRequired = (order: Order, detail: string, retryAfterMs?: number): Refusal =>
+  const recordOf = (order: Order | WebhookOrder) =>
+    order.kind === "api_key" ? orderRecordOf(order, clock()) : webhookOrderRecordOf(order, clock());
+  const paymentRequired = (order: Order | WebhookOrder, detail: string, retryAfterMs?: number): Refusal =>
     refusal("payment_required", detail, {
-      members: { order: orderRecordOf(order, clock()) },
+      members: { order: recordOf(order) },
       headers: { Location: `/api/v1/svc-dev/orders/${publicId("ord", order.id)}` },
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
@@ -47,6 +50,9 @@ export function createOrders({
     terms,
     clock,
     find: (id: string) => findOrder(pool, id),
+    /** An order of a key or of a webhook's fee. */
+    findAny: async (id: string) => (await findOrder(pool, id)) ?? (await findWebhookOrder(pool, { id })),
+    recordOf,
     list: (wallet: string, limit: number) => listOrders(pool, { wallet, limit }),
 
     /** A new order, which is always a refusal: it has to be paid first, or there is none to be had. */
@@ -64,8 +70,28 @@ export function createOrders({
       );
     },
 
+    /** The order of a webhook's fee: a new one, or the one that can still be paid. A refusal, as for keys. */
+    async openWebhook(wallet: string): Promise<Refusal> {
+      const problem = gate.orderProblem();
+      if (problem !== undefined || merchantKeys === undefined) return problem ?? notSelling;
+      const { feeCollector, signingKey } = merchantKeys;
+      const { webhookPrice, validMs } = terms;
+      const made = await turns.take(wallet, () =>
+        openWebhookOrder({
+          ...{ pool, wallet, feeCollector, signingKey, validMs },
+          amount: webhookPrice,
+          nowMs: clock(),
+        }),
+      );
+      if (isRefusal(made)) return made;
+      return paymentRequired(
+        made,
+        "Pay the order, then send the same request with its orderId beside the url",
+      );
+    },
+
     /** What to tell of an order that is not paid, as far as we know. */
-    async unpaid(order: Order, txHash: string | undefined): Promise<Refusal> {
+    async unpaid(order: Order | WebhookOrder, txHash: string | undefined): Promise<Refusal> {
       const problem = gate.paymentProblem();
       if (problem !== undefined) return problem;
       const news =

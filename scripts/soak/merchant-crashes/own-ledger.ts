@@ -22,6 +22,7 @@ export function startOwnLedger(
   const ledger = createLedger({
     ...{ rpc, heads, registry, logger, isDevelopment: true, pollMs: 100, retryMinMs: 10 },
     feeCollector: developmentFeeSettings.feeCollector,
+    publicUrl: "http://127.0.0.1:4000",
     ...options,
   });
   heads.start();

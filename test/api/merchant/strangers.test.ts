@@ -6,7 +6,7 @@ import { keyScopes } from "../../../api/rest/security.ts";
 import { problem, wordsOfLibraries } from "../support/problem.ts";
 import type { Answer } from "../support/start-api.ts";
 import { aliceWallet, bobWallet, send, sessionPath, sessionsPath, signIn } from "./support/sign-in.ts";
-import { buyKey, dashboardPath, keysPath, orderKey, startShop } from "./support/start-shop.ts";
+import { buyKey, dashboardPath, keysPath, orderKey, orderWebhook, startShop } from "./support/start-shop.ts";
 
 /*
  * Every operation of the table, by everybody who may not carry it out: without anything, with a key in place of a session and the other
@@ -20,6 +20,7 @@ const bob = await signIn(api, bobWallet);
 const key = await buyKey(shop, alice.bearer);
 const paid = await orderKey(api, alice.bearer);
 const other = await signIn(api, aliceWallet);
+const fee = await orderWebhook(api, alice.bearer);
 
 const invoices = "/api/v1/svc-dev/v1/invoices";
 const nobodys = `inv_${"0".repeat(22)}`;
@@ -47,6 +48,14 @@ const attempts: Record<string, Attempt & { ofAlice: boolean }> = {
   getInvoice: { path: `${invoices}/${nobodys}`, ofAlice: false },
   cancelInvoice: { path: `${invoices}/${nobodys}/cancel`, ofAlice: false },
   collectInvoice: { path: `${invoices}/${nobodys}/collect`, ofAlice: false },
+  saveWebhook: { body: { url: "https://shop.example/", orderId: fee.id }, ofAlice: true },
+  testWebhook: { body: {}, ofAlice: false },
+  rotateWebhookSecret: { body: {}, ofAlice: false },
+  finishWebhookRotation: { body: {}, ofAlice: false },
+  enableWebhook: { body: {}, ofAlice: false },
+  replayWebhooks: { body: { since: 0 }, ofAlice: false },
+  listWebhookDeliveries: { ofAlice: false },
+  getWebhookDelivery: { path: `/api/v1/svc-dev/webhooks/deliveries/evt_${"0".repeat(22)}`, ofAlice: false },
 };
 const rows = operations.map((row) => {
   const attempt = attempts[row.operationId];
@@ -128,7 +137,7 @@ t.test("another spelling of a path is no way around", async (t) => {
 
 t.test("another wallet's data is 403 on every path that names it", async (t) => {
   const named = ofSession.filter(({ ofAlice }) => ofAlice);
-  t.equal(named.length, 5);
+  t.equal(named.length, 6);
   for (const row of named) {
     for (const headers of [bob.bearer, { Cookie: bob.cookie, Origin: "http://127.0.0.1:4000" }]) {
       const answer = await ask(row, headers);

@@ -2,7 +2,7 @@ import { Wallet } from "ethers";
 import { z } from "zod";
 import type { ApiConfig } from "../../../../api/config.ts";
 import { newKeyRecord } from "../../../../api/merchant/api-keys/api-key.ts";
-import { orderRecord } from "../../../../api/merchant/orders/order-record.ts";
+import { orderRecord, webhookOrderRecord } from "../../../../api/merchant/orders/order-record.ts";
 import { idOf } from "../../../../api/merchant/public-id.ts";
 import { connectPostgres } from "../../../../lib/postgres/postgres-connection.ts";
 import type { Queryable } from "../../../../lib/postgres/queryable.ts";
@@ -89,6 +89,19 @@ export async function orderKey(
   const answer = await send(api, keysPath, { headers, body: request });
   if (answer.status !== 402) throw new Error(`402 was expected, not ${answer.status}: ${answer.text}`);
   return orderAnswer.parse(answer.json).order;
+}
+
+const webhookOrderAnswer = z.object({ order: webhookOrderRecord });
+
+/** Orders the fee of a webhook's first URL. */
+export async function orderWebhook(
+  api: Pick<ApiUnderTest, "url">,
+  headers: Bearer,
+  url = "https://shop.example/",
+) {
+  const answer = await send(api, "/api/v1/svc-dev/webhooks", { headers, body: { url } });
+  if (answer.status !== 402) throw new Error(`402 was expected, not ${answer.status}: ${answer.text}`);
+  return webhookOrderAnswer.parse(answer.json).order;
 }
 
 /** Books an order as paid, where a test is not about paying. */

@@ -1,0 +1,14 @@
+import { randomBytes } from "node:crypto";
+
+const prefix = "whsec_";
+const secretBytes = 32;
+
+/** A secret as Standard Webhooks writes it: a prefix and base64. */
+export function createWebhookSecret(): string {
+  return prefix + randomBytes(secretBytes).toString("base64");
+}
+
+/** The bytes that Standard Webhooks signs with. `X-Svc-Signature` is keyed with the secret's whole text instead. */
+export function bytesOfSecret(secret: string): Buffer {
+  return Buffer.from(secret.slice(secret.startsWith(prefix) ? prefix.length : 0), "base64");
+}
