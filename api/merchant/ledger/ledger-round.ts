@@ -4,7 +4,7 @@ import type { Sighting } from "./book-order.ts";
 import { type BookedRange, bookRange } from "./book-range.ts";
 import { readBoxArrivals } from "./box-arrivals.ts";
 import { readFeeEvents } from "./fee-events.ts";
-import { findTransfer } from "./find-transfer.ts";
+import { findTransfers } from "./find-transfers.ts";
 import type { LedgerCursor } from "./ledger-cursor.ts";
 import type { LedgerPoint } from "./ledger-point.ts";
 import { readWatchedBoxes } from "./watched-boxes.ts";
@@ -52,9 +52,10 @@ export function createLedgerRound(options: LedgerRoundOptions) {
     const add = (id: string, sighting: Sighting) =>
       sightings.set(id, [...(sightings.get(id) ?? []), sighting]);
     for (const event of events) add(event.id, { event });
+    const transfers = await findTransfers(rpc, arrivals ?? []);
     for (const arrival of arrivals ?? []) {
-      const transfer = await findTransfer(rpc, arrival);
-      add(arrival.id, { ...arrival, txHash: transfer?.txHash ?? null, payer: transfer?.payer ?? null });
+      const { txHash = null, payer = null } = transfers.get(arrival) ?? {};
+      add(arrival.id, { ...arrival, txHash, payer });
     }
     const to: LedgerCursor = {
       ...from,

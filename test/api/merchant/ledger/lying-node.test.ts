@@ -1,5 +1,6 @@
 import t from "tap";
 import { z } from "zod";
+import type { ShopOrder } from "../../../../scripts/soak/merchant-crashes/shop.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 import { type Lie, startLyingNode } from "../support/lying-node.ts";
 import { startFeeChain, startMarket } from "../support/market.ts";
@@ -134,6 +135,30 @@ t.test("no more boxes than allowed are looked at: those whose watch ends last", 
   ]);
   t.match(await few.ledger.registry.metrics(), /^api_ledger_boxes 2$/m);
 });
+
+t.test(
+  "many boxes that get a little in one block cost one whole block, which is asked for once",
+  async (t) => {
+    const expiresAt = (await chain.time()) + 90_000;
+    const invoices: ShopOrder[] = [];
+    for (let count = 0; count < 5; count += 1) invoices.push(await market.shop.invoice({ expiresAt }));
+    await market.settled();
+    let wholeBlocks = 0;
+    node.tell(({ method, params, result }) => {
+      if (method === "eth_getBlockByNumber" && params[1] === true) wholeBlocks += 1;
+      return result;
+    });
+    await chain.inOneBlock(async () => {
+      for (const invoice of invoices) await market.shop.transfer(invoice, 1n);
+    });
+    await market.settled();
+    node.tell(undefined);
+    t.equal(wholeBlocks, 1);
+    const ids = invoices.map(({ orderId }) => orderId);
+    const sql = "select tx_hash is not null as has_tx from svc.payments where order_id = any($1)";
+    t.strictSame(await market.rows(sql, [ids]), Array(5).fill({ has_tx: true }));
+  },
+);
 
 /** The nth 32 bytes of the data: payee, amount, fee, burned. */
 function replaceWord(data: string, index: number, value: bigint): string {
