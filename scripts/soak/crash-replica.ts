@@ -18,6 +18,7 @@ export function runCrashReplica({
   main,
   configFile,
   env = {},
+  mayFailToStart = false,
   cacheFolder,
   nextPoint,
   onPoint,
@@ -26,6 +27,8 @@ export function runCrashReplica({
   main: URL;
   configFile: string;
   env?: Readonly<Record<string, string>>;
+  /** It ends with 1 where what it needs goes while it starts; whoever runs it starts it again. */
+  mayFailToStart?: boolean;
   /** Node's compile cache, so that starts are quick. */
   cacheFolder: string;
   /** `point:n`, or empty for none. */
@@ -57,8 +60,10 @@ export function runCrashReplica({
         if (port !== undefined) url = `http://127.0.0.1:${port}`;
       });
       const [code, signal] = await once(child, "exit");
+      const hasServed = url !== undefined;
       url = undefined;
       if (isStopped) return;
+      if (mayFailToStart && code === 1 && !hasServed) continue;
       if (!isKilled) onPoint(point);
       if (signal !== "SIGKILL") throw new Error(`a replica ended by itself with ${code ?? signal}`);
     }

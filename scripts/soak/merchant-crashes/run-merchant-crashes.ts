@@ -81,6 +81,7 @@ export async function runMerchantCrashes(
   const replicas = [0, 1].map((index) =>
     runCrashReplica({
       ...{ main, configFile, cacheFolder: compileCache, env: { CRASH_PLANT: plant } },
+      mayFailToStart: true,
       ...crashes.ofReplica(index),
     }),
   );
