@@ -28,7 +28,7 @@ const minuteSeconds = 60;
 
 /** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
-  config: { svcDev, invoices: invoiceTerms, publicUrl, profile, stalledAfterMs },
+  config: { svcDev, invoices: invoiceTerms, ledger: ledgerTerms, publicUrl, profile, stalledAfterMs },
   merchantKeys,
   redis,
   pool,
@@ -42,7 +42,7 @@ export function createMerchant({
   now,
   atPoint,
 }: {
-  config: Pick<ApiConfig, "svcDev" | "invoices" | "publicUrl" | "profile" | "stalledAfterMs">;
+  config: Pick<ApiConfig, "svcDev" | "invoices" | "ledger" | "publicUrl" | "profile" | "stalledAfterMs">;
   /** Undefined: nothing is sold here. */
   merchantKeys: MerchantKeys | undefined;
   redis: Redis;
@@ -94,7 +94,8 @@ export function createMerchant({
   const rates = createRates({ settings: invoiceTerms.rates, now, logger });
   const collectBox = createCollectBox({ rpc, reader });
   const invoices = createInvoices({
-    ...{ pool, gate, turns, rates, merchantKeys, collectBox, publicUrl, clock, terms: invoiceTerms },
+    ...{ pool, gate, turns, rates, merchantKeys, collectBox, publicUrl, clock },
+    terms: { ...invoiceTerms, boxesMax: ledgerTerms.boxesMax },
     isDevelopment: profile === "development",
   });
   const webhooks = createWebhooks({

@@ -17,6 +17,7 @@ export const invoicesSchema = z
   .strictObject({
     feeBasisPoints: bounded(1000, 0).default(0),
     openMax: bounded(100_000).default(1000),
+    watchedMax: bounded(100_000).default(2000),
     rates: z
       .strictObject({
         idrPerToken: idrPerToken.default("15000"),

@@ -44,7 +44,7 @@ export function createInvoices({
   gate: Pick<PurchaseGate, "paymentProblem">;
   turns: WalletTurns;
   rates: Pick<Rates, "current">;
-  terms: { feeBasisPoints: number; openMax: number };
+  terms: { feeBasisPoints: number; openMax: number; watchedMax: number; boxesMax: number };
   merchantKeys: Pick<MerchantKeys, "feeCollector" | "invoiceSigningKey" | "sealer"> | undefined;
   collectBox: CollectBox;
   publicUrl: string;

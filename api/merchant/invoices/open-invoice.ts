@@ -35,6 +35,10 @@ type NewInvoice = {
   rate: Rate;
   feeBasisPoints: number;
   openMax: number;
+  /** Of a wallet, with those that are paid, expired or cancelled and still watched. */
+  watchedMax: number;
+  /** Of all wallets: what the ledger looks at. */
+  boxesMax: number;
   feeCollector: string;
   signingKey: SigningKey;
   /** The time that the chain's next block will not be before. */
@@ -53,6 +57,7 @@ export async function openInvoice(db: Queryable, given: NewInvoice): Promise<str
   const refused =
     (await refuseOtherContract(db, feeCollector)) ??
     (await refuseAtOpenInvoices(db, given)) ??
+    (await refuseAtWatchedBoxes(db, given)) ??
     (await refuseTakenReference(db, given));
   if (refused !== undefined) return refused;
   const id = createUuid({ nowMs });
@@ -105,6 +110,40 @@ async function refuseAtOpenInvoices(
     { retryAfterMs: Math.max(1000, nextEnd - nowMs) },
   );
 }
+
+/**
+ * A box that the ledger does not look at would hide money, so there is none beyond its bound; and cancelling makes room for no
+ * more than a wallet's share, or one merchant could take all of it. By the block that the ledger goes by.
+ */
+async function refuseAtWatchedBoxes(
+  db: Queryable,
+  { wallet, watchedMax, boxesMax, nowMs }: NewInvoice,
+): Promise<Refusal | undefined> {
+  const { rows } = await db.query({
+    name: "watched-boxes",
+    text: `select count(*)::int as all, count(*) filter (where wallet = $1)::int as own,
+        min(watch_until) filter (where wallet = $1) as next_end
+      from (select wallet, watch_until from svc.invoices
+        where watch_until >= (select boxes_at from svc.chain_cursor) order by watch_until limit $2) as watched`,
+    values: [bytesOf(wallet), boxesMax],
+  });
+  const row = onlyRow(rows);
+  if (readInteger(row, "own") >= watchedMax) {
+    const nextEnd = readNullable(readTime, row, "next_end")?.getTime() ?? 0;
+    return refusal(
+      "rate_limited",
+      `At most ${watchedMax} invoices of a wallet are watched, each until a day after it ends; Retry-After tells when there is room`,
+      { retryAfterMs: Math.max(1000, nextEnd - nowMs) },
+    );
+  }
+  return readInteger(row, "all") < boxesMax ? undefined : noRoom;
+}
+
+const noRoom = refusal(
+  "service_unavailable",
+  "So many invoices of all merchants are watched that no more can be: try again later",
+  { retryAfterMs: 60_000 },
+);
 
 async function refuseTakenReference(
   db: Queryable,
