@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import { createBurnMetrics } from "../../api/burns/metrics.ts";
 import { createFollowerMetrics } from "../../api/follower/metrics.ts";
 import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
+import { createWebhookMetrics } from "../../api/merchant/webhooks/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
@@ -142,6 +143,7 @@ export function apiRegistry(): Registry {
   createFollowerMetrics(registry);
   createLedgerMetrics(registry);
   createBurnMetrics(registry);
+  createWebhookMetrics(registry, { underway: () => 0 });
   return registry;
 }
 
