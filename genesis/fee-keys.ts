@@ -129,7 +129,7 @@ function feesFile({
 }): string {
   return [
     "# Made by npm run genesis -- fee-keys. config/fees.yaml explains it.",
-    "profile: ${TOLLGATE_PROFILE:-development}",
+    `profile: \${TOLLGATE_PROFILE:-development}`,
     `owner: "${owner}"`,
     `treasury: "${treasury}"`,
     "signers:",

@@ -89,7 +89,7 @@ t.test(
     const { address } = Wallet.createRandom();
     const { text } = await api.get(`/merchant?address=${address.toLowerCase()}`, html);
     t.match(text, `data-address="${address}"`);
-    for (const wrong of ["0x12", '"><b>', "0x" + "g".repeat(40)]) {
+    for (const wrong of ["0x12", '"><b>', `0x${"g".repeat(40)}`]) {
       const answer = await api.get(`/merchant?address=${encodeURIComponent(wrong)}`, html);
       t.match(answer.text, 'data-address=""');
       t.notMatch(answer.text, "<b>");
