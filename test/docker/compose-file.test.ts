@@ -209,7 +209,9 @@ t.test("docker compose config, for every profile", async (t) => {
     t.equal(faucet.wallet.kind, "development");
     const key = join(folder, "api-key");
     writeFileSync(key, "tg_dev_of_the_volume\n");
-    const env = { ...envOf("api"), API_UPSTREAM_KEY_FILE: key };
+    t.equal(envOf("api")["API_FEES_FILE"], "/etc/tollgate/fees.yaml");
+    const here = { API_UPSTREAM_KEY_FILE: key, API_FEES_FILE: path("config/fees.yaml") };
+    const env = { ...envOf("api"), ...here };
     const api = readApiConfig({ file: path("config/api.yaml"), env });
     t.equal(api.redis, gateway.redis, "their limits and its key are in one Redis");
     t.match(api.postgres.url, /^postgres:\/\/tollgate:[\w-]{32}@postgres:5432\/tollgate$/);
