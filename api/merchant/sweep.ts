@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { createRounds } from "./rounds.ts";
 
 const sweepEveryMs = 60_000;
 /** So that what comes in between is not held up for long; the rest has its turn a minute later. */
@@ -17,14 +18,10 @@ export function createSweep({
   logger: Pick<Logger, "warn">;
   everyMs?: number;
 }) {
-  const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let underway: Promise<void> | undefined;
-
-  async function sweep(): Promise<void> {
+  async function sweep(signal: AbortSignal): Promise<void> {
     try {
       for (const task of tasks) {
-        for (let part = 0; part < partsMax && !stopping.signal.aborted; part += 1) {
+        for (let part = 0; part < partsMax && !signal.aborted; part += 1) {
           if (!(await task()).hasMore) break;
         }
       }
@@ -33,19 +30,5 @@ export function createSweep({
     }
   }
 
-  return {
-    start() {
-      timer ??= setInterval(() => {
-        underway ??= sweep().finally(() => {
-          underway = undefined;
-        });
-      }, everyMs).unref();
-    },
-    /** Resolves when nothing is under way any more. */
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await underway;
-    },
-  };
+  return createRounds({ work: sweep, everyMs });
 }

@@ -1,11 +1,12 @@
 import { checksumAddress } from "../../lib/chain/checksum-address.ts";
 import { ChainUnavailableError } from "../../lib/chain/rpc-client.ts";
 import { burnSinkAddress } from "../../lib/fee-collector/fee-addresses.ts";
+import { feeSources, isFeeSource } from "../../lib/fee-collector/fee-sources.ts";
 import { network } from "../../lib/network.ts";
 import type { Queryable } from "../../lib/postgres/queryable.ts";
 import { readBigint, readHex, readInteger, readNullable, readText } from "../../lib/postgres/row.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
-import { type BurnEventRecord, type BurnsRecord, burnSources } from "../records/chain.ts";
+import type { BurnEventRecord, BurnsRecord } from "../records/chain.ts";
 import { timesOf } from "../records/values.ts";
 import { type PageQuery, readIndexState, readPage } from "./page.ts";
 
@@ -36,7 +37,7 @@ export async function readBurns({
       text: `select source, (select block from chain.burn where burn.source between known.source and known.source
           order by burn.source, block desc, log_index desc limit 1) as block
         from unnest($1::text[]) as known (source)`,
-      values: [burnSources],
+      values: [feeSources],
     }),
     db.query({
       name: "burn-days",
@@ -51,7 +52,7 @@ export async function readBurns({
   const lastOf = new Map(
     lasts.map((row) => [readText(row, "source"), readNullable(readInteger, row, "block")]),
   );
-  const counted = burnSources.map((source) => {
+  const counted = feeSources.map((source) => {
     const row = sumOf.get(source) ?? nothing;
     return {
       source,
@@ -140,8 +141,7 @@ function checksumOrNull(address: string | null): string | null {
 }
 
 function sourceOf(text: string): BurnEventRecord["source"] {
-  const source = burnSources.find((known) => known === text);
   // The follower writes known ones only.
-  if (source === undefined) throw new Error(`chain.burn has the source ${text}, which nobody knows`);
-  return source;
+  if (!isFeeSource(text)) throw new Error(`chain.burn has the source ${text}, which nobody knows`);
+  return text;
 }

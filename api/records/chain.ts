@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { feeSources } from "../../lib/fee-collector/fee-sources.ts";
 import { address, amount, bytes, hash, integer, times } from "./values.ts";
 
 export const chainRecord = z
@@ -66,17 +67,6 @@ export const contractsRecord = z
   .meta({ id: "NetworkContracts" });
 export type ContractsRecord = z.output<typeof contractsRecord>;
 
-/** What pays the platform's fees: all seven are always told of, also those that nobody has used. */
-export const burnSources = [
-  "svc_dev",
-  "payments",
-  "identity",
-  "ppob",
-  "works",
-  "bridge",
-  "tournaments",
-] as const;
-
 export const burnsRecord = z
   .strictObject({
     policy: z.strictObject({ burnBps: integer, treasuryBps: integer }),
@@ -96,7 +86,7 @@ export const burnsRecord = z
     sources: z.array(
       z
         .strictObject({
-          source: z.enum(burnSources),
+          source: z.enum(feeSources),
           payments: integer,
           amount,
           burned: amount,
@@ -119,7 +109,7 @@ export const burnEventRecord = z
     logIndex: integer,
     transactionHash: hash,
     ...times,
-    source: z.enum(burnSources),
+    source: z.enum(feeSources),
     orderId: hash,
     payer: address.nullable().meta({ description: "Null where it came out of an order's deposit box" }),
     amount,

@@ -4,26 +4,16 @@ import { Wallet } from "ethers";
 import t from "tap";
 import { readApiConfig } from "../../api/config.ts";
 import { openMerchantKeys } from "../../api/merchant/open-merchant-keys.ts";
-import { runGenesis } from "../../genesis/run-genesis.ts";
 import { readFeeSettings } from "../../lib/fee-collector/fee-settings.ts";
 import { useNativeScrypt } from "../helpers/native-scrypt.ts";
 import { testFolder } from "../helpers/test-folder.ts";
+import { genesisIn } from "./genesis-in.ts";
 
 useNativeScrypt();
 
 t.test("a network gets what the production profile sells keys with, once", async (t) => {
   const folder = join(testFolder(t, {}), "network");
-  const genesis = async (...args: string[]) => {
-    const [out, err]: [string[], string[]] = [[], []];
-    const code = await runGenesis({
-      args: [...args, "--out", folder],
-      env: {},
-      now: () => new Date(),
-      print: (text) => out.push(text),
-      note: (text) => err.push(text),
-    });
-    return { code, out: out.join("\n"), err: err.join("\n") };
-  };
+  const genesis = genesisIn(folder);
   t.match(await genesis("fee-keys"), { code: 1, err: /treasury\.key has no private key in it/ });
   t.equal((await genesis("init")).code, 0);
   t.match(await genesis("fee-keys", "--treasury", "0x12"), { code: 2, err: /an address was expected/ });

@@ -2,25 +2,15 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { Wallet } from "ethers";
 import t from "tap";
-import { runGenesis } from "../../genesis/run-genesis.ts";
 import { useNativeScrypt } from "../helpers/native-scrypt.ts";
 import { testFolder } from "../helpers/test-folder.ts";
+import { genesisIn } from "./genesis-in.ts";
 
 useNativeScrypt();
 
 t.test("the faucet's key becomes a keystore with a password of its own, once", async (t) => {
   const folder = join(testFolder(t, {}), "network");
-  const genesis = async (...args: string[]) => {
-    const [out, err]: [string[], string[]] = [[], []];
-    const code = await runGenesis({
-      args: [...args, "--out", folder],
-      env: {},
-      now: () => new Date(),
-      print: (text) => out.push(text),
-      note: (text) => err.push(text),
-    });
-    return { code, out: out.join("\n"), err: err.join("\n") };
-  };
+  const genesis = genesisIn(folder);
   t.match(await genesis("keystore"), { code: 1, err: /accounts\/faucet.key cannot be read/ });
   t.equal((await genesis("init")).code, 0);
   const { code, out } = await genesis("keystore");

@@ -6,7 +6,7 @@ import { onlyRow, readBytes, readNullable } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { bytesOf } from "../../read/columns.ts";
 import { writeAudit } from "../audit-log.ts";
-import type { Order } from "../orders/order.ts";
+import { type Order, orderOfOther } from "../orders/order.ts";
 import { findOrder, lockWallet } from "../orders/order-store.ts";
 import { packages } from "../packages.ts";
 import { createUuid } from "../public-id.ts";
@@ -52,7 +52,7 @@ export async function issueKey({
     await lockWallet(db, wallet);
     const order = await findOrder(db, orderId, { lock: true });
     if (order === undefined) return unknownOrder;
-    if (order.wallet !== wallet) return otherWallet;
+    if (order.wallet !== wallet) return orderOfOther;
     if (order.usedAt !== null) return tellAgain({ db, order, sealer });
     if (order.paidAt === null) return { unpaid: order };
     const refused = await refuseAtKeyLimit({ db, wallet, activeKeysMax });
@@ -129,7 +129,6 @@ function hintOf(secret: string): string {
 }
 
 const unknownOrder = refusal("not_found", "There is no such order");
-const otherWallet = refusal("forbidden", "This order belongs to another wallet than the session's");
 const alreadyUsed = refusal(
   "payment_already_used",
   "The key of this order was issued, and its secret is not shown again. Revoke it and buy another one if the secret is lost",

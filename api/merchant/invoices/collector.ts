@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { publicId } from "../public-id.ts";
+import { createRounds } from "../rounds.ts";
 import type { CollectBox } from "./collect-box.ts";
 import { takeDueBoxes } from "./collect-orders.ts";
 
@@ -23,14 +24,10 @@ export function createCollector({
   logger: Pick<Logger, "info" | "warn">;
   everyMs?: number;
 }) {
-  const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let underway: Promise<void> | undefined;
-
-  async function round(): Promise<void> {
+  async function round(signal: AbortSignal): Promise<void> {
     try {
       for (const order of await takeDueBoxes(db, { boxesMax })) {
-        if (stopping.signal.aborted) return;
+        if (signal.aborted) return;
         const invoice = publicId("inv", order.invoiceId);
         const done = await collectBox(order);
         if ("txHash" in done) logger.info({ invoice, ...done }, "what lies in an invoice's box is passed on");
@@ -41,19 +38,5 @@ export function createCollector({
     }
   }
 
-  return {
-    start() {
-      timer ??= setInterval(() => {
-        underway ??= round().finally(() => {
-          underway = undefined;
-        });
-      }, everyMs).unref();
-    },
-    /** Resolves when nothing is under way any more. */
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await underway;
-    },
-  };
+  return createRounds({ work: round, everyMs });
 }

@@ -7,6 +7,7 @@ import { noParameters } from "../../rest/parameters.ts";
 import { keyScopes, noSecurity, walletSession } from "../../rest/security.ts";
 import { packageNames, packages } from "../packages.ts";
 import { idOf } from "../public-id.ts";
+import { orderOfOther } from "./order.ts";
 import {
   orderRecord,
   platformToken,
@@ -31,8 +32,6 @@ const packageRecord = z
     scopes: z.array(z.enum(keyScopes)).meta({ description: "What a key of it can be given" }),
   })
   .meta({ id: "Package", description: "A package of the developer API" });
-
-const otherWallet = refusal("forbidden", "This order belongs to another wallet than the session's");
 
 export const orderOperations: Operation<OrderServices>[] = [
   operation({
@@ -81,7 +80,7 @@ export const orderOperations: Operation<OrderServices>[] = [
     async answer({ params, caller, services: { orders } }) {
       const order = await orders.findAny(params.id);
       if (order === undefined) return refusal("not_found", "There is no such order");
-      if (order.wallet !== caller.wallet) return otherWallet;
+      if (order.wallet !== caller.wallet) return orderOfOther;
       return { status: 200, record: { order: orders.recordOf(order) } };
     },
   }),

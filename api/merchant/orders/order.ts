@@ -1,6 +1,7 @@
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { FeeOrder } from "../../../lib/fee-collector/fee-order.ts";
 import { isFeeSource } from "../../../lib/fee-collector/fee-sources.ts";
+import { refusal } from "../../../lib/http-service/refusal.ts";
 import {
   type Row,
   readBigint,
@@ -90,3 +91,6 @@ export function statusOf(
   if (paidAt !== null) return "paid";
   return isOfThisChain && nowMs <= terms.validUntil * 1000 ? "open" : "expired";
 }
+
+/** For a session of another wallet. */
+export const orderOfOther = refusal("forbidden", "This order belongs to another wallet than the session's");

@@ -3,6 +3,7 @@ import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import { onlyRow, type Row, readBoolean, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
+import { bytesOf } from "../../read/columns.ts";
 import { lockWallet } from "../orders/order-store.ts";
 import { createSessionToken, hashSessionToken } from "./session-token.ts";
 
@@ -125,10 +126,6 @@ export function createSessionStore({
       return { hasMore: rowCount === removedAtOnceMax };
     },
   };
-}
-
-function bytesOf(address: string): Buffer {
-  return Buffer.from(address.slice(2), "hex");
 }
 
 function toSession(row: Row): WalletSession {

@@ -4,7 +4,7 @@ import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { bytesOf } from "../../read/columns.ts";
 import { writeAudit } from "../audit-log.ts";
-import type { WebhookOrder } from "../orders/order.ts";
+import { orderOfOther, type WebhookOrder } from "../orders/order.ts";
 import { findWebhookOrder, lockWallet } from "../orders/order-store.ts";
 import { createUuid } from "../public-id.ts";
 import type { Sealer } from "../secrets/sealer.ts";
@@ -42,7 +42,7 @@ export function saveWebhook({
     const by = orderId === undefined ? { wallet } : { id: orderId };
     const order = await findWebhookOrder(db, by, { lock: true });
     if (order === undefined && orderId !== undefined) return unknownOrder;
-    if (order !== undefined && order.wallet !== wallet) return otherWallet;
+    if (order !== undefined && order.wallet !== wallet) return orderOfOther;
     const endpoint = await findEndpoint(db, wallet, { lock: true });
     if (endpoint !== undefined) {
       const again = orderId === endpoint.orderId && endpoint.url === url;
@@ -116,4 +116,3 @@ function audit(db: Queryable, { wallet, action, id }: { wallet: string; action: 
 }
 
 const unknownOrder = refusal("not_found", "There is no such order of a webhook");
-const otherWallet = refusal("forbidden", "This order belongs to another wallet than the session's");
