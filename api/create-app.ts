@@ -102,6 +102,7 @@ export function createApp({
   explorer.addTo(app);
   createMerchantPages({
     sales: createKeySales(merchant.services),
+    dashboard: merchant.services.dashboard,
     ...{ sessions, charge, explain: explainFailure, logger },
     placeOf: explorer.placeOf,
   }).addTo(app);

@@ -63,7 +63,7 @@ export function apiService({
         ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
       }),
       endWithinMs,
-      data: "(explorer; keys at /merchant)",
+      data: "(explorer; merchants at /merchant)",
     },
     nodeProgram,
   });

@@ -62,9 +62,14 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     scene("elsewhere", "By another name of the server", "/merchant", {
       open: async () => ({ url: url.replace("127.0.0.1", "localhost") }),
     }),
-    scene("no-keys", "Somebody who has just come", "/merchant", of("newcomer")),
-    scene("keys", "Keys, and orders that wait", "/merchant", { ...customer, differsWithoutScripts: true }),
-    scene("revoked", "A key was revoked", "/merchant?done=revoked", customer),
+    scene("begin", "Somebody who has just come", "/merchant", of("newcomer")),
+    scene("overview", "The end of a day", "/merchant", customer),
+    scene("no-keys", "No keys yet", "/merchant/keys", of("newcomer")),
+    scene("keys", "Keys, and orders that wait", "/merchant/keys", {
+      ...customer,
+      differsWithoutScripts: true,
+    }),
+    scene("revoked", "A key was revoked", "/merchant/keys?done=revoked", customer),
     scene("buy", "Buying a key", "/merchant/buy", customer),
     scene("buy-fault", "A form that cannot be", "/merchant/buy", { ...customer, act: withoutScopes }),
     scene("key-limit", "As many keys as can be", "/merchant/buy", of("collector")),

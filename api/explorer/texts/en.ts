@@ -14,7 +14,7 @@ export const en = {
     burns: "Burns",
     contracts: "Contracts",
     network: "Network",
-    merchant: "API keys",
+    merchant: "Merchants",
     docs: "API",
   },
   search: {

@@ -16,7 +16,7 @@ export const id: Texts = {
     burns: "Pembakaran",
     contracts: "Kontrak",
     network: "Jaringan",
-    merchant: "Kunci API",
+    merchant: "Pedagang",
     docs: "API",
   },
   search: {

@@ -12,19 +12,26 @@ import { createErrorPages } from "../../explorer/send-error-pages.ts";
 import type { Charge } from "../../rest/charge.ts";
 import type { WalletSessions } from "../session/wallet-sessions.ts";
 import { message } from "./elements.ts";
-import type { KeySales } from "./key-sales.ts";
-import type { Input, MerchantAnswer, MerchantContext, MerchantRoute } from "./merchant-page.ts";
+import type {
+  Input,
+  MerchantAnswer,
+  MerchantContext,
+  MerchantRoute,
+  MerchantServices,
+} from "./merchant-page.ts";
 import { buy, makeOrder } from "./pages/buy.ts";
 import { keys } from "./pages/keys.ts";
 import { order } from "./pages/order.ts";
+import { overview } from "./pages/overview.ts";
 import { askToRevoke, revoke } from "./pages/revoke.ts";
-import { endOtherSessions, endSession, sessions, signOut } from "./pages/sessions.ts";
+import { endOtherSessions, endSession, sessions as sessionsPage, signOut } from "./pages/sessions.ts";
 import { signInPage } from "./pages/sign-in.ts";
 import { takeKey, takenKey } from "./pages/take-key.ts";
 import { languages } from "./texts/languages.ts";
 
 /** Every page for merchants. */
 export const merchantRoutes: readonly MerchantRoute[] = [
+  overview,
   keys,
   buy,
   makeOrder,
@@ -33,7 +40,7 @@ export const merchantRoutes: readonly MerchantRoute[] = [
   takenKey,
   askToRevoke,
   revoke,
-  sessions,
+  sessionsPage,
   endSession,
   endOtherSessions,
   signOut,
@@ -52,9 +59,8 @@ const headers = {
 const retrySeconds = 5;
 const forms = createBodyReader({ what: "A form of these pages", types: [formType] });
 
-export type MerchantPagesOptions = {
-  sales: KeySales;
-  sessions: Pick<WalletSessions, "requireSession" | "list" | "end" | "endOthers" | "forgetCookie">;
+export type MerchantPagesOptions = MerchantServices & {
+  sessions: Pick<WalletSessions, "requireSession">;
   placeOf: PlaceOf;
   charge: Charge;
   explain: (error: unknown) => unknown;
@@ -62,7 +68,7 @@ export type MerchantPagesOptions = {
 };
 
 /**
- * The pages at /merchant: signing in, keys, buying one, sessions. All but signing a message and a payment works without
+ * The pages at /merchant: signing in, the overview, keys, buying one, sessions. All but signing a message and a payment works without
  * scripts, by forms; a form is taken from our own pages alone.
  */
 export function createMerchantPages(options: MerchantPagesOptions) {
@@ -73,10 +79,11 @@ export function createMerchantPages(options: MerchantPagesOptions) {
     const { language, chosen } = chooseLanguage(request);
     if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
     const place = placeOf(request, language);
-    const { sales, sessions: walletSessions } = options;
+    const { sales, dashboard, sessions } = options;
     const context: MerchantContext = {
       ...place.context,
-      ...{ words: languages[language], language, sales, sessions: walletSessions },
+      ...{ words: languages[language], language },
+      ...{ sales, dashboard, sessions },
     };
     const charged = await charge({ request, reply, cost: 1 });
     if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);

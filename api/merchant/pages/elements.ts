@@ -6,8 +6,8 @@ import type { Texts } from "./texts/en.ts";
 export type Tab = Exclude<keyof Texts["tabs"], "label">;
 
 const tabPaths: readonly (readonly [Tab, string])[] = [
-  ["keys", "merchant"],
-  ["buy", "merchant/buy"],
+  ["overview", "merchant"],
+  ["keys", "merchant/keys"],
   ["sessions", "merchant/sessions"],
 ];
 

@@ -1,17 +1,20 @@
 import type { Language } from "../../../lib/web/languages.ts";
 import type { Page, PageContext } from "../../explorer/page.ts";
+import type { DashboardServices } from "../dashboard/dashboard-operations.ts";
 import type { WalletSession } from "../session/session-store.ts";
 import type { WalletSessions } from "../session/wallet-sessions.ts";
 import type { KeySales } from "./key-sales.ts";
 import type { Texts } from "./texts/en.ts";
 
-/** What a merchant's page is made with, beside what every page is made with. */
-export type MerchantContext = PageContext & {
-  words: Texts;
-  language: Language;
+/** What the pages show and change: the functions that the operations for programs call. */
+export type MerchantServices = {
   sales: KeySales;
+  dashboard: DashboardServices["dashboard"];
   sessions: Pick<WalletSessions, "list" | "end" | "endOthers" | "forgetCookie">;
 };
+
+/** What a merchant's page is made with, beside what every page is made with. */
+export type MerchantContext = PageContext & MerchantServices & { words: Texts; language: Language };
 
 export type SignedIn = MerchantContext & { session: WalletSession };
 

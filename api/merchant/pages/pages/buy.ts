@@ -85,11 +85,11 @@ async function buyPage(
     title: texts.title,
     description: words.intro,
     ...(status === undefined ? {} : { status }),
-    main: html`${pageHead(context, { title: texts.title, tab: "buy" })}
+    main: html`${pageHead(context, { title: texts.title, tab: "keys" })}
 ${notice(fault, "bad")}
 ${
   isFull
-    ? html`<section class="card"><p>${texts.limit(el.integer(sales.activeKeysMax))}</p><p class="actions"><a class="button" href="${el.to("merchant")}">${words.order.keys}</a></p></section>`
+    ? html`<section class="card"><p>${texts.limit(el.integer(sales.activeKeysMax))}</p><p class="actions"><a class="button" href="${el.to("merchant/keys")}">${words.order.keys}</a></p></section>`
     : orderForm(context, typed)
 }`,
   };

@@ -8,7 +8,7 @@ import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 /** A wallet's keys, and the orders that wait. */
 export const keys: MerchantRoute = {
   method: "GET",
-  path: "/merchant",
+  path: "/merchant/keys",
   async answer(context, { query }) {
     const { words, el, sales, session } = context;
     const [all, waiting] = await Promise.all([
@@ -21,11 +21,11 @@ export const keys: MerchantRoute = {
     const count = words.keys.count(el.integer(active.length), el.integer(activeKeysMax));
     const buy = html`<p class="actions"><a class="button" href="${el.to("merchant/buy")}">${words.keys.buy}</a></p>`;
     return {
-      title: words.title,
+      title: words.keys.title,
       description: words.intro,
-      main: html`${pageHead(context, { title: words.title, tab: "keys" })}
+      main: html`${pageHead(context, { title: words.keys.title, tab: "keys" })}
 ${notice(query["done"] === "revoked" ? words.keys.wasRevoked : undefined)}
-${paidFirst(waiting).map((order) => waitingCard(context, order))}
+${waitingCards(context, waiting)}
 ${
   active.length === 0
     ? html`<section class="card"><h2>${words.keys.none}</h2><p>${words.keys.noneHelp}</p>${buy}</section>`
@@ -42,8 +42,12 @@ export function nameOfKey({ label, hint }: Pick<KeyRecord, "label" | "hint">): s
   return label === "" ? hint : label;
 }
 
-function paidFirst(orders: readonly OrderRecord[]): OrderRecord[] {
-  return orders.toSorted((one, other) => Number(other.status === "paid") - Number(one.status === "paid"));
+/** The orders that lead somewhere; those that are paid come first. */
+export function waitingCards(context: SignedIn, orders: readonly OrderRecord[]): Html[] {
+  const paidFirst = orders.toSorted(
+    (one, other) => Number(other.status === "paid") - Number(one.status === "paid"),
+  );
+  return paidFirst.map((order) => waitingCard(context, order));
 }
 
 function waitingCard(context: SignedIn, order: OrderRecord): Html {

@@ -41,7 +41,7 @@ const noPayment: Payment = { state: "none" };
 
 export function missingOrder(context: SignedIn): Page {
   const { missing, missingHelp } = context.words.order;
-  return message(context, { title: missing, help: missingHelp, status: 404 });
+  return message(context, { title: missing, help: missingHelp, status: 404, path: "merchant/keys" });
 }
 
 async function paymentOf(
@@ -86,7 +86,7 @@ function orderPage(
   return {
     title,
     description: words.intro,
-    main: html`${pageHead(context, { title })}
+    main: html`${pageHead(context, { title, tab: "keys" })}
 <div class="cards">
 <section class="card" id="order" data-status="${shown.status}" data-payment="${payment.state}"${payData(context, shown)}>
 <ol class="steps" id="steps">${stepItems(steps(context), stepOf(shown, payment), { endsAtLast: shown.status === "used" })}</ol>
@@ -143,7 +143,7 @@ function actionsOf(
 ): Html {
   const { order: texts } = words;
   const link = (path: string, text: string) => html`<a class="button" href="${el.to(path)}">${text}</a>`;
-  if (shown.status === "used") return html`<p class="actions">${link("merchant", texts.keys)}</p>`;
+  if (shown.status === "used") return html`<p class="actions">${link("merchant/keys", texts.keys)}</p>`;
   if (shown.status === "expired") return html`<p class="actions">${link("merchant/buy", texts.another)}</p>`;
   if (shown.status === "paid") {
     return html`<form method="post" action="${el.to(`merchant/orders/${shown.id}/key`)}" data-once><p class="actions"><button type="submit">${texts.take}</button></p></form>`;

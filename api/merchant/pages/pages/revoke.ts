@@ -7,6 +7,7 @@ import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 import { nameOfKey } from "./keys.ts";
 
 const path = "/merchant/keys/:id/revoke";
+const keysPath = "merchant/keys";
 
 /** Asks once more. */
 export const askToRevoke: MerchantRoute = {
@@ -18,13 +19,13 @@ export const askToRevoke: MerchantRoute = {
     const key = (await sales.keysOf(session.wallet)).find((each) => each.id === id);
     if (key === undefined) return missingKey(context);
     if (key.state !== "active") {
-      return message(context, { title: texts.already, help: texts.alreadyHelp, status: 409 });
+      return message(context, { title: texts.already, help: texts.alreadyHelp, status: 409, path: keysPath });
     }
     const title = texts.title(nameOfKey(key));
     return {
       title,
       description: words.intro,
-      main: html`${pageHead(context, { title })}
+      main: html`${pageHead(context, { title, tab: "keys" })}
 <section class="card">
 <p class="lead">${texts.warning}</p>
 ${facts([
@@ -34,7 +35,7 @@ ${facts([
 ])}
 <form method="post" action="${el.to(`merchant/keys/${key.id}/revoke`)}" data-once>
 <p class="actions"><button type="submit" class="danger">${texts.confirm}</button>
-<a class="button quiet" href="${el.to("merchant")}">${texts.keep}</a></p>
+<a class="button quiet" href="${el.to("merchant/keys")}">${texts.keep}</a></p>
 </form>
 </section>`,
     };
@@ -46,14 +47,14 @@ export const revoke: MerchantRoute = {
   path,
   async answer(context, { params: { id = "" } }) {
     const revoked = await context.sales.revoke(context.session.wallet, id);
-    if (!isRefusal(revoked)) return { redirect: "merchant?done=revoked" };
+    if (!isRefusal(revoked)) return { redirect: "merchant/keys?done=revoked" };
     if (revoked.refused === "not_found") return missingKey(context);
     const { inPart, inPartHelp } = context.words.revoke;
-    return message(context, { title: inPart, help: inPartHelp, status: 503 });
+    return message(context, { title: inPart, help: inPartHelp, status: 503, path: keysPath });
   },
 };
 
 function missingKey(context: SignedIn): Page {
   const { missing, missingHelp } = context.words.revoke;
-  return message(context, { title: missing, help: missingHelp, status: 404 });
+  return message(context, { title: missing, help: missingHelp, status: 404, path: keysPath });
 }

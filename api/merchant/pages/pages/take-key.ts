@@ -32,14 +32,19 @@ function notIssued(context: SignedIn, { orderId, refused }: { orderId: string; r
   const path = `merchant/orders/${encodeURIComponent(orderId)}`;
   if (refused.refused === "not_found") return missingOrder(context);
   if (refused.refused === "payment_already_used") {
-    return message(context, { title: secret.gone, help: secret.goneHelp, status: 409 });
+    return message(context, {
+      title: secret.gone,
+      help: secret.goneHelp,
+      status: 409,
+      path: "merchant/keys",
+    });
   }
   if (refused.refused === "payment_required") {
     return message(context, { title: secret.notPaid, help: secret.notPaidHelp, status: 402, path });
   }
   if (refused.refused === "key_limit_reached") {
     const help = secret.limitHelp(el.integer(sales.activeKeysMax));
-    return message(context, { title: secret.limit, help, status: 409 });
+    return message(context, { title: secret.limit, help, status: 409, path: "merchant/keys" });
   }
   const help = refusalText(context, refused);
   return message(context, { title: words.errors.refused, help, status: 503, path });
@@ -59,7 +64,7 @@ function secretPage(context: SignedIn, key: string): Page {
 <p class="lead" role="status">${texts.once}</p>
 <p class="key-text">${copyable(key, html`<code class="long">${key}</code>`, texts.secret)}</p>
 <p class="actions"><a class="button" download="tollgate.env" href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}">${texts.download}</a>
-<a class="button quiet" href="${el.to("merchant")}">${texts.tried}</a></p>
+<a class="button quiet" href="${el.to("merchant/keys")}">${texts.tried}</a></p>
 </section>
 <section class="card"><h2>${texts.use}</h2>
 <p>${texts.useHelp}</p>

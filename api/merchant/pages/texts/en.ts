@@ -1,10 +1,13 @@
+import { overview } from "./en/overview.ts";
+
 /** Every text of the merchants' pages, in English. The other languages have the same shape. */
 export const en = {
-  title: "API keys",
+  title: "Merchants",
   intro:
-    "Prepaid keys for the developer API: buy them with the network's token, see what they may do, revoke them.",
-  tabs: { label: "Your pages", keys: "Keys", buy: "Buy a key", sessions: "Sessions" },
+    "Invoices that customers pay with the network's token, and prepaid keys for programs that make them.",
+  tabs: { label: "Your pages", overview: "Overview", keys: "Keys", sessions: "Sessions" },
   account: { signedInAs: "Signed in as", signOut: "Sign out" },
+  overview,
   signIn: {
     title: "Sign in with your wallet",
     how: "Your wallet signs a short message that names this site. That costs nothing and moves nothing.",
@@ -179,14 +182,14 @@ export const en = {
   errors: {
     foreign: "This form was not sent from this page",
     foreignHelp: "Open the page again and press the button there. Nothing was changed.",
-    away: "Your keys cannot be shown at the moment",
+    away: "Your pages cannot be shown at the moment",
     awayHelp:
       "What they stand on does not answer. This page tries again by itself; what was paid is not lost, and keys go on working.",
     refused: "That was not done",
     tooManyOrders: "You have too many open orders. Pay one, or wait until they expire.",
     noPurchases: "Keys cannot be bought at the moment. Nothing was paid; try again in a few minutes.",
     other: "The request was refused. Nothing was changed.",
-    back: "Back to your keys",
+    back: "Back",
   },
   /** A script fills in what stands in braces. */
   words: {

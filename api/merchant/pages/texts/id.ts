@@ -1,12 +1,14 @@
 import type { Texts } from "./en.ts";
+import { overview } from "./id/overview.ts";
 
 /** Every text of the merchants' pages, in Indonesian. */
 export const id: Texts = {
-  title: "Kunci API",
+  title: "Pedagang",
   intro:
-    "Kunci prabayar untuk API pengembang: beli dengan token jaringan, lihat apa yang boleh dilakukannya, cabut bila perlu.",
-  tabs: { label: "Halaman Anda", keys: "Kunci", buy: "Beli kunci", sessions: "Sesi" },
+    "Tagihan yang dibayar pelanggan dengan token jaringan, dan kunci prabayar untuk program yang membuatnya.",
+  tabs: { label: "Halaman Anda", overview: "Ringkasan", keys: "Kunci", sessions: "Sesi" },
   account: { signedInAs: "Masuk sebagai", signOut: "Keluar" },
+  overview,
   signIn: {
     title: "Masuk dengan dompet Anda",
     how: "Dompet Anda menandatangani pesan pendek yang menyebut situs ini. Itu tidak berbiaya dan tidak memindahkan apa pun.",

@@ -75,6 +75,7 @@ t.test(
     }
 
     async function orderMonthly(page: Page, label: string) {
+      await page.getByRole("link", { name: "Keys", exact: true }).click();
       await page.getByRole("link", { name: "Buy a key" }).first().click();
       await page.getByLabel("Name").fill(label);
       await page.getByRole("button", { name: "Go on to the payment" }).click();
@@ -97,6 +98,7 @@ t.test(
         t.match(wallet.asked.find(({ method }) => method === "wallet_addEthereumChain")?.params, [
           { chainId: "0x228d", rpcUrls: ["http://127.0.0.1:8541/"], blockExplorerUrls: [url] },
         ]);
+        await page.getByRole("link", { name: "Keys", exact: true }).click();
         await page.getByText("You have no key yet.").waitFor();
 
         await orderMonthly(page, "Web shop");
@@ -218,7 +220,7 @@ t.test(
         );
         await page.reload();
         await page.locator("#state", { hasText: "on its way into a block" }).waitFor();
-        await page.goto(`${url}/merchant`);
+        await page.goto(`${url}/merchant/keys`);
         await page.getByRole("link", { name: "Go on with it" }).click();
         await page.locator("#state", { hasText: "on its way into a block" }).waitFor();
         t.equal(page.url().split("?")[0], orderUrl);
@@ -299,7 +301,7 @@ t.test(
     t.test("on a narrow screen the navigation shows where one is", async (t) => {
       const { page } = await open(t, { viewport: { width: 320, height: 640 } });
       await page.goto(`${url}/merchant`);
-      const { x, width } = (await page.getByRole("link", { name: "API keys" }).boundingBox()) ?? {
+      const { x, width } = (await page.getByRole("link", { name: "Merchants" }).boundingBox()) ?? {
         x: 999,
         width: 0,
       };
