@@ -10,6 +10,9 @@ const files = [
     "merchant.js",
     "sign-in.js",
     "order.js",
+    "page-parts.js",
+    "pay-with-wallet.js",
+    "sent-payment.js",
     "wallet-choice.js",
   ]),
 ];

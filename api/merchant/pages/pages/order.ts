@@ -1,5 +1,3 @@
-import { ChainUnavailableError } from "../../../../lib/chain/rpc-client.ts";
-import { feeCollectorInterface } from "../../../../lib/fee-collector/artifacts.ts";
 import { isRefusal } from "../../../../lib/http-service/refusal.ts";
 import { network } from "../../../../lib/network.ts";
 import { copyable } from "../../../../lib/web/elements/copyable.ts";
@@ -9,15 +7,10 @@ import { type Html, html } from "../../../../lib/web/html.ts";
 import type { Page } from "../../../explorer/page.ts";
 import { transactionHash } from "../../../rest/parameters.ts";
 import type { OrderRecord } from "../../orders/order-record.ts";
+import { findSentPayment, noPayment, type SentPayment } from "../../sent-payment.ts";
 import { message, moment, pageHead, scopeList } from "../elements.ts";
 import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 import { networkData } from "./sign-in.ts";
-
-/** How an order's payment stands, as far as the page was told of one. */
-type Payment =
-  | { state: "none" }
-  | { state: "unknown" | "sent" | "mined" | "away"; hash: string }
-  | { state: "reverted"; hash: string; error: string | undefined };
 
 /** An order: paying it, and how the payment stands. The script asks for this page again and again, and puts parts of it in. */
 export const order: MerchantRoute = {
@@ -30,54 +23,28 @@ export const order: MerchantRoute = {
     const hash = transactionHash.safeParse(query["tx"]);
     const isUnpaid = found.status === "open" || found.status === "expired";
     const payment =
-      isUnpaid && hash.success ? await paymentOf(context, { order: found, hash: hash.data }) : noPayment;
+      isUnpaid && hash.success
+        ? await findSentPayment(context, { hash: hash.data, isOurs: isPaymentOf(found) })
+        : noPayment;
     // What was sent in time is booked a moment later, when the order may have run out.
     const isComing = payment.state === "sent" || payment.state === "mined";
     return orderPage(context, { order: isComing ? { ...found, status: "open" } : found, payment });
   },
 };
 
-const noPayment: Payment = { state: "none" };
-
 export function missingOrder(context: SignedIn): Page {
   const { missing, missingHelp } = context.words.order;
   return message(context, { title: missing, help: missingHelp, status: 404, path: "merchant/keys" });
 }
 
-async function paymentOf(
-  { read }: SignedIn,
-  { order: { contract, transaction: own }, hash }: { order: OrderRecord; hash: string },
-): Promise<Payment> {
-  try {
-    const transaction = await read.transaction(hash);
-    if (transaction === undefined) return { state: "unknown", hash };
-    // A link can name any transaction.
-    const isOther = transaction.to !== contract || (own !== null && transaction.input !== own.data);
-    if (isOther) return noPayment;
-    if (transaction.receipt === null) return { state: "sent", hash };
-    if (transaction.receipt.status === "success") return { state: "mined", hash };
-    const { revert } = transaction;
-    return { state: "reverted", hash, error: revert?.error?.name ?? errorName(revert?.raw) };
-  } catch (error) {
-    // That the chain is away is no reason to show nothing of an order.
-    if (!(error instanceof ChainUnavailableError)) throw error;
-    return { state: "away", hash };
-  }
-}
-
-/** 0x and four bytes. */
-const selectorChars = 10;
-
-/** Of the contract's own errors; undefined where the bytes are none. */
-function errorName(raw: string | null | undefined): string | undefined {
-  return raw === null || raw === undefined
-    ? undefined
-    : feeCollectorInterface.getError(raw.slice(0, selectorChars))?.name;
+function isPaymentOf({ contract, transaction }: OrderRecord) {
+  return ({ to, input }: { to: string | null; input: string }): boolean =>
+    to === contract && (transaction === null || input === transaction.data);
 }
 
 function orderPage(
   context: SignedIn,
-  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+  { order: shown, payment }: { order: OrderRecord; payment: SentPayment },
 ): Page {
   const { words, el, sales } = context;
   const { order: texts } = words;
@@ -114,14 +81,14 @@ function steps({ words: { order: texts } }: SignedIn): { key: string; name: stri
 }
 
 /** The step that it is at. */
-function stepOf({ status }: OrderRecord, payment: Payment): string {
+function stepOf({ status }: OrderRecord, payment: SentPayment): string {
   if (status === "used" || status === "paid") return "key";
   return payment.state === "mined" ? "booked" : "pay";
 }
 
 function stateOf(
   context: SignedIn,
-  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+  { order: shown, payment }: { order: OrderRecord; payment: SentPayment },
 ): Html {
   const { words, el } = context;
   const { says } = words.order;
@@ -139,7 +106,7 @@ function stateOf(
 
 function actionsOf(
   { words, el }: SignedIn,
-  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+  { order: shown, payment }: { order: OrderRecord; payment: SentPayment },
 ): Html {
   const { order: texts } = words;
   const link = (path: string, text: string) => html`<a class="button" href="${el.to(path)}">${text}</a>`;
@@ -155,7 +122,7 @@ function actionsOf(
 
 function orderFacts(
   context: SignedIn,
-  { order: shown, payment }: { order: OrderRecord; payment: Payment },
+  { order: shown, payment }: { order: OrderRecord; payment: SentPayment },
 ): Html {
   const { words, el } = context;
   const { order: texts } = words;
