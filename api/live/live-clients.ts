@@ -46,18 +46,27 @@ export function createLiveClients<Client extends LiveClient>({
       client.response.destroy();
     },
 
+    /** Ends one; where it does not read, it is cut off. */
+    finish(client: Client): void {
+      remove(client);
+      finishAll([client.response]);
+    },
+
     /** Those that listen. One may go while they are walked through. */
     all: (): Iterable<Client> => clients,
     count: () => clients.size,
 
     /** Ends all; one that does not read is cut off. */
     end(): void {
-      const left = [...clients].map(({ response }) => response);
-      // The connection as well: it would be kept open for a next request.
-      for (const response of left) response.end(() => response.socket?.destroySoon());
-      setTimeout(() => {
-        for (const response of left) response.destroy();
-      }, endWithinMs).unref();
+      finishAll([...clients].map(({ response }) => response));
     },
   };
+}
+
+function finishAll(responses: readonly ServerResponse[]): void {
+  // The connection as well: it would be kept open for a next request.
+  for (const response of responses) response.end(() => response.socket?.destroySoon());
+  setTimeout(() => {
+    for (const response of responses) response.destroy();
+  }, endWithinMs).unref();
 }

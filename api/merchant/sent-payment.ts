@@ -5,7 +5,8 @@ import type { ReadModel } from "../read/read-model.ts";
 /** How a payment stands that a page was told of by its transaction's hash. */
 export type SentPayment =
   | { state: "none" }
-  | { state: "unknown" | "sent" | "mined" | "away"; hash: string }
+  | { state: "unknown" | "sent" | "away"; hash: string }
+  | { state: "mined"; hash: string; blockNumber: number | null }
   /** `error`: the name of the contract's own error. */
   | { state: "reverted"; hash: string; error: string | undefined };
 
@@ -21,7 +22,10 @@ export async function findSentPayment(
     if (transaction === undefined) return { state: "unknown", hash };
     if (!isOurs(transaction)) return noPayment;
     if (transaction.receipt === null) return { state: "sent", hash };
-    if (transaction.receipt.status === "success") return { state: "mined", hash };
+    if (transaction.receipt.status === "success") {
+      const { blockNumber } = transaction;
+      return { state: "mined", hash, blockNumber };
+    }
     const { revert } = transaction;
     return { state: "reverted", hash, error: revert?.error?.name ?? errorName(revert?.raw) };
   } catch (error) {

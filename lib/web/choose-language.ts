@@ -15,9 +15,12 @@ const query = z.object({ lang: z.string().optional() }).catch({});
 
 /**
  * The language of a page: what its link says (`?lang=id`), else what was chosen before (a cookie), else what the browser
- * prefers (`Accept-Language`, RFC 9110 section 12.5.4), else English.
+ * prefers (`Accept-Language`, RFC 9110 section 12.5.4), else `fallback`.
  */
-export function chooseLanguage({ query: given, headers }: { query: unknown; headers: IncomingHttpHeaders }): {
+export function chooseLanguage(
+  { query: given, headers }: { query: unknown; headers: IncomingHttpHeaders },
+  fallback: Language = "en",
+): {
   language: Language;
   /** Whether the link says it: it is remembered then. */
   chosen: boolean;
@@ -26,9 +29,10 @@ export function chooseLanguage({ query: given, headers }: { query: unknown; head
   if (isLanguage(lang)) return { language: lang, chosen: true };
   const kept = headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[languageCookie];
   if (isLanguage(kept)) return { language: kept, chosen: false };
-  if (headers["accept-language"] === undefined) return { language: "en", chosen: false };
-  const preferred = new Negotiator({ headers }).language([...languageCodes]);
-  return { language: isLanguage(preferred) ? preferred : "en", chosen: false };
+  if (headers["accept-language"] === undefined) return { language: fallback, chosen: false };
+  // Who takes any language gets the first.
+  const preferred = new Negotiator({ headers }).language([fallback, ...languageCodes]);
+  return { language: isLanguage(preferred) ? preferred : fallback, chosen: false };
 }
 
 /** The value of `Set-Cookie` that remembers a choice for a year. */

@@ -6,7 +6,8 @@ export function pageShell({
   root = "/",
   files = root,
   title,
-  product,
+  product = "",
+  brand,
   hasScript = true,
   head = html``,
   bodyAttributes = html``,
@@ -22,7 +23,9 @@ export function pageShell({
   files?: string;
   title: string;
   /** Which part of Tollgate this is: "faucet". */
-  product: string;
+  product?: string;
+  /** In place of Tollgate's name, where the page is somebody else's: after its title, and at the top. */
+  brand?: { name: string; top: Html };
   /** Whether it has a `page.js`. */
   hasScript?: boolean;
   /** More for the head. */
@@ -41,7 +44,7 @@ export function pageShell({
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
-    <title>${title} · Tollgate ${product}</title>
+    <title>${title} · ${brand?.name ?? `Tollgate ${product}`}</title>
     <link rel="icon" href="${files}icon.svg" type="image/svg+xml">
     <link rel="stylesheet" href="${files}page.css">
     ${hasScript ? html`<script type="module" src="${files}page.js"></script>` : html``}
@@ -49,8 +52,11 @@ export function pageShell({
   </head>
   <body${bodyAttributes}>
     <header class="top">
-      <img src="${files}icon.svg" alt="" width="32" height="32">
-      <p class="brand">Tollgate <span>${product}</span></p>
+      ${
+        brand?.top ??
+        html`<img src="${files}icon.svg" alt="" width="32" height="32">
+      <p class="brand">Tollgate <span>${product}</span></p>`
+      }
       ${top}
     </header>
     <main id="main">

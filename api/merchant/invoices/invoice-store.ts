@@ -29,6 +29,17 @@ export async function findInvoice(db: Db, id: string): Promise<Invoice | undefin
   return row === undefined ? undefined : readInvoice(row);
 }
 
+/** The invoice of a payment link; undefined where there is none. */
+export async function findInvoiceByPayToken(db: Db, payToken: string): Promise<Invoice | undefined> {
+  const { rows } = await db.query({
+    name: "invoice-by-pay-token",
+    text: `select ${invoiceColumns} from svc.invoices i where i.pay_token = $1`,
+    values: [payToken],
+  });
+  const [row] = rows;
+  return row === undefined ? undefined : readInvoice(row);
+}
+
 /** A wallet's invoices below a cursor, newest first. */
 export async function listInvoices(
   db: Db,

@@ -46,13 +46,14 @@ export type Invoice = {
   expiresAt: Date;
   watchUntil: Date;
   paidAt: Date | null;
+  canceledAt: Date | null;
 };
 
 /** The columns that `readInvoice` reads, of `svc.invoices i`. */
 export const invoiceColumns = `i.id, i.order_id, i.wallet, i.state, i.pay_token, i.amount_idr, i.customer_label, i.note, i.reference,
   i.redirect_url, trim_scale(i.idr_per_token)::text as idr_per_token, i.rate_source, i.rate_at, i.amount, i.received,
   i.received_in_time, i.box, i.created_at, (extract(epoch from i.created_at) * 1000000)::bigint as created_at_micros,
-  i.expires_at, i.watch_until, i.paid_at`;
+  i.expires_at, i.watch_until, i.paid_at, i.canceled_at`;
 
 export function readInvoice(row: Row): Invoice {
   return {
@@ -80,6 +81,7 @@ export function readInvoice(row: Row): Invoice {
     expiresAt: readTime(row, "expires_at"),
     watchUntil: readTime(row, "watch_until"),
     paidAt: readNullable(readTime, row, "paid_at"),
+    canceledAt: readNullable(readTime, row, "canceled_at"),
   };
 }
 
