@@ -4,6 +4,7 @@ import { bytesOf } from "../../read/columns.ts";
 import type { InvoiceState } from "../ledger/invoice-state.ts";
 import { type Invoice, type InvoicePayment, invoiceColumns, readInvoice, readPayment } from "./invoice.ts";
 import { paymentsToldMax } from "./invoice-record.ts";
+import { type InvoiceSearch, searchCondition } from "./invoice-search.ts";
 import type { ListCursor } from "./list-cursor.ts";
 
 type Db = Pick<Queryable, "query">;
@@ -14,6 +15,7 @@ export type InvoiceFilter = {
   /** Days of Jakarta, YYYY-MM-DD, both included. */
   from?: string | undefined;
   to?: string | undefined;
+  search?: InvoiceSearch | undefined;
 };
 
 const timeZone = "Asia/Jakarta";
@@ -50,8 +52,10 @@ export async function listInvoices(
     count,
   }: { wallet: string; filter: InvoiceFilter; before: ListCursor | undefined; count: number },
 ): Promise<Invoice[]> {
+  const found = searchCondition(filter.search, "$10");
   const { rows } = await db.query({
-    name: "invoices-of-wallet",
+    // A search has a plan of its own: one for all would use no index of it.
+    name: `invoices-of-wallet${found.name}`,
     text: `select ${invoiceColumns} from svc.invoices i
       where i.wallet = $1
         and ($2::bigint is null or (i.created_at, i.id) < (timestamptz 'epoch' + $2::bigint * interval '1 microsecond', $3::uuid))
@@ -59,11 +63,12 @@ export async function listInvoices(
         and ($5::text is null or i.reference = $5)
         and ($6::date is null or i.created_at >= $6::date::timestamp at time zone $8)
         and ($7::date is null or i.created_at < ($7::date + 1)::timestamp at time zone $8)
+        ${found.text}
       order by i.created_at desc, i.id desc limit $9`,
     values: [
       ...[bytesOf(wallet), before === undefined ? null : String(before.createdAtMicros), before?.id ?? null],
       ...[filter.state ?? null, filter.reference ?? null, filter.from ?? null, filter.to ?? null],
-      ...[timeZone, count],
+      ...[timeZone, count, ...found.values],
     ],
   });
   return rows.map(readInvoice);

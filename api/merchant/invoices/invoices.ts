@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isRefusal, type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
@@ -13,11 +14,12 @@ import { findInvoiceOrder } from "./collect-orders.ts";
 import type { Invoice } from "./invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import { csvHead, csvLines, csvRowsMax, type Separator } from "./invoice-csv.ts";
+import { type InvoiceHistory, readInvoiceHistory } from "./invoice-history.ts";
 import { type InvoiceRecord, invoiceRecord, invoiceRecordOf } from "./invoice-record.ts";
 import { cancelInvoice, findInvoice, type InvoiceFilter, listInvoices, paymentsOf } from "./invoice-store.ts";
 import { decodeListCursor, encodeListCursor } from "./list-cursor.ts";
 import { onceByKey } from "./once-by-key.ts";
-import { openInvoice } from "./open-invoice.ts";
+import { type InvoiceMaker, openInvoice } from "./open-invoice.ts";
 import type { Rates } from "./rates.ts";
 
 export type Invoices = ReturnType<typeof createInvoices>;
@@ -81,6 +83,27 @@ export function createInvoices({
     };
   }
 
+  /** What makes an invoice inside a transaction, or why none can be made. */
+  function makingOf({ wallet, body, by }: { wallet: string; body: InvoiceBody; by: InvoiceMaker }) {
+    const signingKey = merchantKeys?.invoiceSigningKey;
+    if (merchantKeys === undefined || signingKey === undefined) return notMade;
+    if (!isDevelopment && body.redirectUrl?.startsWith("https:") === false) return onlyHttps;
+    const { sealer, feeCollector } = merchantKeys;
+    const work = async (db: Queryable): Promise<InvoiceRecord | Refusal> => {
+      const problem = gate.paymentProblem();
+      if (problem !== undefined) return problem;
+      const rate = rates.current();
+      if (isRefusal(rate)) return rate;
+      const id = await openInvoice(db, {
+        ...{ wallet, by, body, rate, feeCollector, signingKey },
+        ...terms,
+        nowMs: clock(),
+      });
+      return typeof id === "string" ? recordOf(db, id) : id;
+    };
+    return { sealer, work };
+  }
+
   /** The wallet's own invoice. */
   async function own(wallet: string, id: string): Promise<Invoice | Refusal> {
     const invoice = await findInvoice(pool, id);
@@ -95,23 +118,10 @@ export function createInvoices({
       { wallet, keyId }: Pick<KeyCaller, "wallet" | "keyId">,
       { body, idempotencyKey }: { body: InvoiceBody; idempotencyKey: string | undefined },
     ): Promise<InvoiceRecord | Refusal> {
-      const signingKey = merchantKeys?.invoiceSigningKey;
-      if (merchantKeys === undefined || signingKey === undefined) return notMade;
-      if (!isDevelopment && body.redirectUrl?.startsWith("https:") === false) return onlyHttps;
-      const { sealer, feeCollector } = merchantKeys;
       const key = idOf("key").parse(keyId);
-      const work = async (db: Queryable): Promise<InvoiceRecord | Refusal> => {
-        const problem = gate.paymentProblem();
-        if (problem !== undefined) return problem;
-        const rate = rates.current();
-        if (isRefusal(rate)) return rate;
-        const id = await openInvoice(db, {
-          ...{ wallet, keyId: key, body, rate, feeCollector, signingKey },
-          ...terms,
-          nowMs: clock(),
-        });
-        return typeof id === "string" ? recordOf(db, id) : id;
-      };
+      const making = makingOf({ wallet, body, by: { keyId: key } });
+      if (isRefusal(making)) return making;
+      const { sealer, work } = making;
       return turns.take<InvoiceRecord | Refusal>(wallet, () =>
         idempotencyKey === undefined
           ? transaction(pool, work)
@@ -122,9 +132,31 @@ export function createInvoices({
       );
     },
 
+    /** By a page's form: the same form again is the same invoice, as it is by then. `formToken` is the form's own text. */
+    async createByForm(
+      wallet: string,
+      { body, formToken }: { body: InvoiceBody; formToken: string },
+    ): Promise<InvoiceRecord | Refusal> {
+      const formHash = createHash("sha256").update(formToken).digest();
+      const making = makingOf({ wallet, body, by: { formHash } });
+      if (isRefusal(making)) return making;
+      return turns.take<InvoiceRecord | Refusal>(wallet, () => transaction(pool, making.work));
+    },
+
     async read(wallet: string, id: string): Promise<InvoiceRecord | Refusal> {
       const invoice = await own(wallet, id);
       return isRefusal(invoice) ? invoice : recordOf(pool, id);
+    },
+
+    /** With what its record does not tell programs. */
+    async readWithHistory(
+      wallet: string,
+      id: string,
+    ): Promise<{ invoice: InvoiceRecord; history: InvoiceHistory } | Refusal> {
+      const invoice = await own(wallet, id);
+      if (isRefusal(invoice)) return invoice;
+      const [record, history] = await Promise.all([recordOf(pool, id), readInvoiceHistory(pool, id)]);
+      return { invoice: record, history };
     },
 
     list: listPage,
@@ -157,16 +189,22 @@ export function createInvoices({
       return refusal("invalid_params", `Nothing was sent. ${done.why}`);
     },
 
-    /** Only while nothing has arrived. The same again changes nothing. */
-    async cancel({ wallet, keyId }: KeyCaller, id: string): Promise<InvoiceRecord | Refusal> {
+    /** Only while nothing has arrived. The same again changes nothing. `keyId` is null where the wallet itself asks. */
+    async cancel(
+      { wallet, keyId }: { wallet: string; keyId: string | null },
+      id: string,
+    ): Promise<InvoiceRecord | Refusal> {
       const invoice = await own(wallet, id);
       if (isRefusal(invoice)) return invoice;
       const { state } = invoice;
       if (state !== "canceled") {
         const isDone = await transaction(pool, async (db) => {
           const done = await cancelInvoice(db, id);
-          const about = { invoice: id, key: keyId };
-          if (done) await writeAudit(db, { wallet, actor: "key", action: "invoice.canceled", about });
+          const by =
+            keyId === null
+              ? { actor: "wallet" as const, about: { invoice: id } }
+              : { actor: "key" as const, about: { invoice: id, key: keyId } };
+          if (done) await writeAudit(db, { wallet, action: "invoice.canceled", ...by });
           return done;
         });
         if (!isDone) return notOpen((await findInvoice(pool, id))?.state ?? state);

@@ -9,6 +9,7 @@ import { network } from "../../../lib/network.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import {
   onlyRow,
+  readBoolean,
   readHex,
   readInteger,
   readNullable,
@@ -27,10 +28,12 @@ const watchSeconds = 86_400;
 const payTokenBytes = 16;
 const payTokenChars = 22;
 
+/** What asks for an invoice: a key, by its UUID, or a page's form, which makes one however often it is sent. */
+export type InvoiceMaker = { keyId: string } | { formHash: Buffer };
+
 type NewInvoice = {
   wallet: string;
-  /** UUID of the key that asks. */
-  keyId: string;
+  by: InvoiceMaker;
   body: InvoiceBody;
   rate: Rate;
   feeBasisPoints: number;
@@ -47,13 +50,15 @@ type NewInvoice = {
 
 /**
  * Makes an invoice with its signed order and deposit address, or says why there is none. Inside a transaction, under the wallet's
- * lock, so that two at once count each other and see each other's references.
+ * lock, so that two at once count each other and see each other's references, and a form that was sent twice its first invoice.
  *
  * @returns its UUID.
  */
 export async function openInvoice(db: Queryable, given: NewInvoice): Promise<string | Refusal> {
   const { wallet, body, rate, feeCollector, signingKey, nowMs } = given;
   await lockWallet(db, wallet);
+  const made = "formHash" in given.by ? await findByForm(db, given.by.formHash, given) : undefined;
+  if (made !== undefined) return made;
   const refused =
     (await refuseOtherContract(db, feeCollector)) ??
     (await refuseAtOpenInvoices(db, given)) ??
@@ -89,6 +94,27 @@ async function refuseOtherContract(db: Queryable, feeCollector: string): Promise
   const [row] = rows;
   const followed = row === undefined ? undefined : checksumAddress(readHex(row, "fee_collector"));
   return followed === feeCollector ? undefined : notFollowed;
+}
+
+/** What the same form made before; a form that says something else by now makes nothing. */
+async function findByForm(
+  db: Queryable,
+  formHash: Buffer,
+  { wallet, body }: NewInvoice,
+): Promise<string | Refusal | undefined> {
+  const { rows } = await db.query({
+    name: "invoice-by-form",
+    text: `select id, (customer_label, note, coalesce(reference, ''), amount_idr, coalesce(redirect_url, '')) = ($3, $4, $5, $6::bigint, $7)
+        as is_same
+      from svc.invoices where wallet = $1 and form_hash = $2`,
+    values: [
+      ...[bytesOf(wallet), formHash, body.customerLabel ?? "", body.note ?? "", body.reference ?? ""],
+      ...[body.amountIdr, body.redirectUrl ?? ""],
+    ],
+  });
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return readBoolean(row, "is_same") ? readText(row, "id") : formReused;
 }
 
 async function refuseAtOpenInvoices(
@@ -193,7 +219,7 @@ async function insertInvoice(
     order,
     box,
     wallet,
-    keyId,
+    by,
     body,
     rate,
   }: NewInvoice & { id: string; orderUuid: string; order: FeeOrder; box: string },
@@ -202,13 +228,14 @@ async function insertInvoice(
   await db.query({
     name: "insert-invoice",
     text: `insert into svc.invoices (id, order_id, wallet, created_by_key, pay_token, customer_label, note, reference, amount_idr,
-        idr_per_token, rate_source, rate_at, amount, box, redirect_url, expires_at, watch_until, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, to_timestamp($16), to_timestamp($17),
+        idr_per_token, rate_source, rate_at, amount, box, redirect_url, expires_at, watch_until, form_hash, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, to_timestamp($16), to_timestamp($17), $18,
         date_trunc('milliseconds', clock_timestamp()))`,
     values: [
-      ...[id, orderUuid, bytesOf(wallet), keyId, createPayToken(), customerLabel, note, reference, amountIdr],
+      ...[id, orderUuid, bytesOf(wallet), "keyId" in by ? by.keyId : null, createPayToken()],
+      ...[customerLabel, note, reference, amountIdr],
       ...[rate.idrPerToken, rate.source, rate.at, String(order.amount), bytesOf(box), redirectUrl],
-      ...[order.validUntil, order.validUntil + watchSeconds],
+      ...[order.validUntil, order.validUntil + watchSeconds, "formHash" in by ? by.formHash : null],
     ],
   });
 }
@@ -218,6 +245,10 @@ function createPayToken(): string {
   return base62(BigInt(`0x${randomBytes(payTokenBytes).toString("hex")}`), payTokenChars);
 }
 
+const formReused = refusal(
+  "idempotency_key_reused",
+  "This form has made another invoice already: open a new one for each invoice",
+);
 const notFollowed = refusal(
   "service_unavailable",
   "Payments of this contract are not followed at the moment, so no invoices are made; try again later",
