@@ -20,6 +20,7 @@ import type { LedgerStanding } from "./ledger/standing.ts";
 import type { MerchantKeys } from "./open-merchant-keys.ts";
 import { createOrders } from "./orders/orders.ts";
 import { createPurchaseGate } from "./purchase-gate.ts";
+import { createSettings } from "./settings/settings.ts";
 import { createWalletTurns } from "./wallet-turns.ts";
 import type { SendWebhook } from "./webhooks/send-webhook.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
@@ -109,7 +110,7 @@ export function createMerchant({
     secretAgainMs: svcDev.secretAgainSeconds * 1000,
   });
   return {
-    services: { orders, keys, dashboard, invoices, webhooks },
+    services: { orders, keys, dashboard, invoices, webhooks, settings: createSettings({ pool, turns }) },
     rates,
     collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../lib/postgres/queryable.ts";
+import { settingsChanged } from "./settings/settings.ts";
 import type { SweepTask } from "./sweep.ts";
 
 /** Rows that one statement removes. */
@@ -26,7 +27,10 @@ export function removeUnpaidOrders(db: Pick<Queryable, "query">): SweepTask {
   };
 }
 
-/** Removes wallets that have signed in once and left nothing behind: no session, no order, no key, no invoice. */
+/**
+ * Removes wallets that have signed in once and left nothing behind: no session, no order, no key, no invoice. Settings alone keep no wallet:
+ * signing in costs nothing, and anybody could fill the table with names. What was noted of them goes as well.
+ */
 export function removeUnusedWallets(db: Pick<Queryable, "query">): SweepTask {
   const used = ["sessions", "orders", "api_keys", "invoices"].map(
     (table) => `not exists (select from svc.${table} t where t.wallet = w.address)`,
@@ -34,11 +38,16 @@ export function removeUnusedWallets(db: Pick<Queryable, "query">): SweepTask {
   return async () => {
     const { rowCount } = await db.query({
       name: "remove-unused-wallets",
-      text: `delete from svc.wallets where address = any(array(
-        select w.address from svc.wallets w
-        where w.created_at < now() - make_interval(days => $1) and ${used.join(" and ")}
-        order by w.created_at
-        limit $2 for update of w skip locked))`,
+      text: `with removed as (
+          delete from svc.wallets where address = any(array(
+            select w.address from svc.wallets w
+            where w.created_at < now() - make_interval(days => $1) and ${used.join(" and ")}
+            order by w.created_at
+            limit $2 for update of w skip locked))
+          returning address),
+        forgotten as (
+          delete from svc.audit_log l using removed r where l.wallet = r.address and l.action = '${settingsChanged}')
+        select 1 from removed`,
       values: [keptDays, rowsMax],
     });
     return { hasMore: rowCount === rowsMax };

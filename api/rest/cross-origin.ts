@@ -35,7 +35,7 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
 function answerPreflight(reply: FastifyReply): FastifyReply {
   if (reply.hasHeader("Access-Control-Allow-Origin")) {
     reply.headers({
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
       "Access-Control-Allow-Headers":
         "Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Api-Key, X-Svc-Dev-Key",
       "Access-Control-Max-Age": String(preflightSeconds),

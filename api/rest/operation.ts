@@ -25,7 +25,7 @@ type Response = z.ZodType | TextResponse | undefined;
 
 /** What is published of an operation. */
 export type OperationDescription = {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   /** With OpenAPI's braces, from the root: `/api/v1/svc-dev/orders/{id}`. */
   path: string;
   operationId: string;

@@ -3,6 +3,7 @@ import { type DashboardServices, dashboardOperations } from "../merchant/dashboa
 import { type InvoiceServices, invoiceOperations } from "../merchant/invoices/invoice-operations.ts";
 import { type OrderServices, orderOperations } from "../merchant/orders/order-operations.ts";
 import { type SessionServices, sessionOperations } from "../merchant/session/session-operations.ts";
+import { type SettingsServices, settingsOperations } from "../merchant/settings/settings-operations.ts";
 import { type WebhookServices, webhookOperations } from "../merchant/webhooks/webhook-operations.ts";
 import type { Operation } from "./operation.ts";
 
@@ -12,7 +13,8 @@ export type Services = SessionServices &
   KeyServices &
   DashboardServices &
   InvoiceServices &
-  WebhookServices;
+  WebhookServices &
+  SettingsServices;
 
 /** Every operation of REST v1: what changes something, or is for somebody known. */
 export const operations: Operation<Services>[] = [
@@ -22,4 +24,5 @@ export const operations: Operation<Services>[] = [
   ...dashboardOperations,
   ...invoiceOperations,
   ...webhookOperations,
+  ...settingsOperations,
 ];

@@ -8,7 +8,7 @@ import type { DashboardServices } from "../dashboard/dashboard-operations.ts";
 import { dashboardRecord } from "../dashboard/dashboard-record.ts";
 import { keyLabel, keyPackage, scopesOfKey } from "../orders/key-request.ts";
 import type { OrderServices } from "../orders/order-operations.ts";
-import { orderRecord, orderRecordOf } from "../orders/order-record.ts";
+import { orderRecord, webhookOrderRecord } from "../orders/order-record.ts";
 import { idOf } from "../public-id.ts";
 import type { WebhookServices } from "../webhooks/webhook-operations.ts";
 import { webhookRecord } from "../webhooks/webhook-record.ts";
@@ -107,7 +107,9 @@ export const keyOperations: Operation<KeyServices>[] = [
         .strictObject({
           wallet: address,
           keys: z.array(keyRecord).meta({ description: `Newest first, at most ${keysToldMax}` }),
-          orders: z.array(orderRecord).meta({ description: `Newest first, at most ${ordersToldMax}` }),
+          orders: z
+            .array(z.union([orderRecord, webhookOrderRecord]))
+            .meta({ description: `Of keys and of a webhook's fee, newest first, at most ${ordersToldMax}` }),
           webhook: webhookRecord.nullable(),
           dashboard: dashboardRecord,
           limits: z.strictObject({
@@ -122,11 +124,12 @@ export const keyOperations: Operation<KeyServices>[] = [
     async answer({ params, caller, services: { orders, keys, dashboard, webhooks } }) {
       if (params.address !== caller.wallet) return otherWallet;
       const { wallet } = caller;
-      const [keyList, orderList, overview, webhook] = await Promise.all([
+      const [keyList, orderList, overview, webhook, webhookFeePaid] = await Promise.all([
         keys.list(wallet, keysToldMax),
         orders.list(wallet, ordersToldMax),
         dashboard.read(wallet),
         webhooks.find(wallet),
+        orders.isWebhookPaid(wallet),
       ]);
       const { active, max } = overview.keys;
       return {
@@ -134,10 +137,10 @@ export const keyOperations: Operation<KeyServices>[] = [
         record: {
           wallet,
           keys: keyList,
-          orders: orderList.map((order) => orderRecordOf(order, orders.clock())),
+          orders: orderList.map(orders.recordOf),
           webhook,
           dashboard: overview,
-          limits: { activeKeys: active, activeKeysMax: max, webhookFeePaid: webhook !== null },
+          limits: { activeKeys: active, activeKeysMax: max, webhookFeePaid },
         },
       };
     },

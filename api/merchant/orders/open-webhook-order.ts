@@ -1,5 +1,6 @@
 import type { SigningKey } from "ethers/crypto";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { createUuid } from "../public-id.ts";
 import { placeOrder } from "./open-order.ts";
@@ -13,6 +14,7 @@ import { findWebhookOrder, lockWallet } from "./order-store.ts";
 export function openWebhookOrder({
   pool,
   wallet,
+  url,
   amount,
   validMs,
   feeCollector,
@@ -21,6 +23,7 @@ export function openWebhookOrder({
 }: {
   pool: Pick<PostgresPool, "connect">;
   wallet: string;
+  url: string;
   amount: bigint;
   validMs: number;
   feeCollector: string;
@@ -30,17 +33,32 @@ export function openWebhookOrder({
   return transaction(pool, async (db) => {
     await lockWallet(db, wallet);
     const latest = await findWebhookOrder(db, { wallet });
-    if (latest !== undefined && isWorthPaying(latest, { nowMs, validMs, feeCollector })) return latest;
+    if (latest !== undefined && isWorthPaying(latest, { nowMs, validMs, feeCollector })) {
+      return keepUrl(db, { order: latest, url });
+    }
     const id = createUuid({ nowMs });
     await placeOrder(db, {
       ...{ id, kind: "webhook_url", wallet, amount, feeCollector, signingKey },
       validUntilMs: nowMs + validMs,
-      request: {},
+      request: { url },
     });
     const made = await findWebhookOrder(db, { id });
     if (made === undefined) throw new Error(`order ${id} is not there after it was made`);
     return made;
   });
+}
+
+/** Who mistyped the URL pays the same order for another one. */
+async function keepUrl(
+  db: Queryable,
+  { order, url }: { order: WebhookOrder; url: string },
+): Promise<WebhookOrder> {
+  if (order.url === url) return order;
+  await db.query({
+    text: "update svc.orders set request = $2 where id = $1",
+    values: [order.id, JSON.stringify({ url })],
+  });
+  return { ...order, url };
 }
 
 /** It leaves whoever pays it some of its time. */

@@ -74,8 +74,15 @@ export const orderRecord = z
 export type OrderRecord = z.output<typeof orderRecord>;
 
 export const webhookOrderRecord = z
-  .strictObject({ ...what, kind: z.literal("webhook_url"), ...payment })
+  .strictObject({
+    ...what,
+    kind: z.literal("webhook_url"),
+    url: z.string().nullable().meta({ description: "Which URL it was last asked for" }),
+    ...payment,
+  })
   .meta({ id: "WebhookOrder", description: "What is to be paid for a webhook's first URL" });
+
+export type WebhookOrderRecord = z.output<typeof webhookOrderRecord>;
 
 /** An order of a key as it is published. */
 export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
@@ -83,11 +90,8 @@ export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
   return { ...placedOrderOf(order, nowMs), kind: "api_key", package: name, label, scopes };
 }
 
-export function webhookOrderRecordOf(
-  order: WebhookOrder,
-  nowMs: number,
-): z.output<typeof webhookOrderRecord> {
-  return { ...placedOrderOf(order, nowMs), kind: "webhook_url" };
+export function webhookOrderRecordOf(order: WebhookOrder, nowMs: number): WebhookOrderRecord {
+  return { ...placedOrderOf(order, nowMs), kind: "webhook_url", url: order.url };
 }
 
 function placedOrderOf(order: PlacedOrder, nowMs: number) {

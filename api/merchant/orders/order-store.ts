@@ -1,6 +1,13 @@
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { bytesOf } from "../../read/columns.ts";
-import { type Order, orderColumns, readOrder, readWebhookOrder, type WebhookOrder } from "./order.ts";
+import {
+  type Order,
+  orderColumns,
+  readAnyOrder,
+  readOrder,
+  readWebhookOrder,
+  type WebhookOrder,
+} from "./order.ts";
 
 /** An order of a key, whoever's it is; undefined where there is none. `lock`: until the transaction ends nobody else changes it. */
 export async function findOrder(
@@ -34,18 +41,24 @@ export async function findWebhookOrder(
   return rows.map(readWebhookOrder)[0];
 }
 
-/** A wallet's orders of keys, newest first. */
+/** Whether a webhook's fee is paid, whether or not a URL was saved for it yet. */
+export async function hasPaidWebhookFee(db: Pick<Queryable, "query">, wallet: string): Promise<boolean> {
+  const order = await findWebhookOrder(db, { wallet });
+  return order !== undefined && order.paidAt !== null;
+}
+
+/** A wallet's orders of keys and of a webhook's fee, newest first. */
 export async function listOrders(
   db: Pick<Queryable, "query">,
   { wallet, limit }: { wallet: string; limit: number },
-): Promise<Order[]> {
+): Promise<(Order | WebhookOrder)[]> {
   const { rows } = await db.query({
     name: "orders-of-wallet",
-    text: `select ${orderColumns} from svc.orders o join svc.chain_epochs e using (epoch)
-      where o.wallet = $1 and o.kind = 'api_key' order by o.created_at desc, o.id desc limit $2`,
+    text: `select o.kind, ${orderColumns} from svc.orders o join svc.chain_epochs e using (epoch)
+      where o.wallet = $1 and o.kind <> 'invoice' order by o.created_at desc, o.id desc limit $2`,
     values: [bytesOf(wallet), limit],
   });
-  return rows.map(readOrder);
+  return rows.map(readAnyOrder);
 }
 
 /**

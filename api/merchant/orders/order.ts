@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { FeeOrder } from "../../../lib/fee-collector/fee-order.ts";
 import { isFeeSource } from "../../../lib/fee-collector/fee-sources.ts";
@@ -16,8 +17,11 @@ import { type KeyRequest, keyRequest } from "./key-request.ts";
 /** An order of a key, as the database has it. */
 export type Order = PlacedOrder & { kind: "api_key"; request: KeyRequest };
 
-/** The order of the fee for a webhook's first URL. */
-export type WebhookOrder = PlacedOrder & { kind: "webhook_url" };
+/** The order of the fee for a webhook's first URL; `url` is null where the order was made before it was kept. */
+export type WebhookOrder = PlacedOrder & { kind: "webhook_url"; url: string | null };
+
+/** What a webhook's order is for, as it stands in the row. */
+const webhookRequest = z.object({ url: z.string().optional() });
 
 /** What is to be paid, whatever for. Addresses are EIP-55. */
 export type PlacedOrder = {
@@ -47,7 +51,13 @@ export function readOrder(row: Row): Order {
 }
 
 export function readWebhookOrder(row: Row): WebhookOrder {
-  return { ...readPlacedOrder(row), kind: "webhook_url" };
+  const { url = null } = webhookRequest.parse(row["request"]);
+  return { ...readPlacedOrder(row), kind: "webhook_url", url };
+}
+
+/** Of either kind; `kind` is a column beside those. */
+export function readAnyOrder(row: Row): Order | WebhookOrder {
+  return readText(row, "kind") === "api_key" ? readOrder(row) : readWebhookOrder(row);
 }
 
 function readPlacedOrder(row: Row): PlacedOrder {

@@ -11,7 +11,7 @@ import { type OrderTerms, openOrder } from "./open-order.ts";
 import { openWebhookOrder } from "./open-webhook-order.ts";
 import { type Order, statusOf, type WebhookOrder } from "./order.ts";
 import { orderRecordOf, webhookOrderRecordOf } from "./order-record.ts";
-import { findOrder, findWebhookOrder, listOrders } from "./order-store.ts";
+import { findOrder, findWebhookOrder, hasPaidWebhookFee, listOrders } from "./order-store.ts";
 
 export type Orders = ReturnType<typeof createOrders>;
 
@@ -53,6 +53,9 @@ export function createOrders({
     /** An order of a key or of a webhook's fee. */
     findAny: async (id: string) => (await findOrder(pool, id)) ?? (await findWebhookOrder(pool, { id })),
     recordOf,
+    /** Whether a URL can be saved without paying. */
+    isWebhookPaid: (wallet: string) => hasPaidWebhookFee(pool, wallet),
+    /** Of keys and of a webhook's fee. */
     list: (wallet: string, limit: number) => listOrders(pool, { wallet, limit }),
 
     /** A new order, which is always a refusal: it has to be paid first, or there is none to be had. */
@@ -71,14 +74,14 @@ export function createOrders({
     },
 
     /** The order of a webhook's fee: a new one, or the one that can still be paid. A refusal, as for keys. */
-    async openWebhook(wallet: string): Promise<Refusal> {
+    async openWebhook(wallet: string, url: string): Promise<Refusal> {
       const problem = gate.orderProblem();
       if (problem !== undefined || merchantKeys === undefined) return problem ?? notSelling;
       const { feeCollector, signingKey } = merchantKeys;
       const { webhookPrice, validMs } = terms;
       const made = await turns.take(wallet, () =>
         openWebhookOrder({
-          ...{ pool, wallet, feeCollector, signingKey, validMs },
+          ...{ pool, wallet, url, feeCollector, signingKey, validMs },
           amount: webhookPrice,
           nowMs: clock(),
         }),

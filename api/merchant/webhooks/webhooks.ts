@@ -67,7 +67,7 @@ export function createWebhooks({
       if (isRefusal(saved)) return saved;
       if ("unpaid" in saved) {
         return orderId === undefined || saved.unpaid === undefined
-          ? orders.openWebhook(wallet)
+          ? orders.openWebhook(wallet, url)
           : orders.unpaid(saved.unpaid, txHash);
       }
       return { webhook: webhookRecordOf(saved.endpoint), secret: saved.secret };

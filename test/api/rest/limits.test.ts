@@ -62,7 +62,7 @@ t.test("in production two origins may read it, and no other", async (t) => {
   const allowed = await preflight(origins[0] ?? "");
   t.same(
     [allowed.status, allowed.headers.get("access-control-allow-methods")],
-    [204, "GET, HEAD, POST, DELETE"],
+    [204, "GET, HEAD, POST, PUT, DELETE"],
   );
   t.equal((await preflight("https://evil.example")).headers.get("access-control-allow-methods"), null);
 });
