@@ -84,6 +84,9 @@ export const webhookOrderRecord = z
 
 export type WebhookOrderRecord = z.output<typeof webhookOrderRecord>;
 
+/** What a wallet can be asked to pay: told apart by `kind`. */
+export type AnyOrderRecord = OrderRecord | WebhookOrderRecord;
+
 /** An order of a key as it is published. */
 export function orderRecordOf(order: Order, nowMs: number): OrderRecord {
   const { package: name, label, scopes } = order.request;

@@ -10,7 +10,7 @@ import type { KeyRequest } from "./key-request.ts";
 import { type OrderTerms, openOrder } from "./open-order.ts";
 import { openWebhookOrder } from "./open-webhook-order.ts";
 import { type Order, statusOf, type WebhookOrder } from "./order.ts";
-import { orderRecordOf, webhookOrderRecordOf } from "./order-record.ts";
+import { type AnyOrderRecord, orderRecordOf, webhookOrderRecordOf } from "./order-record.ts";
 import { findOrder, findWebhookOrder, hasPaidWebhookFee, listOrders } from "./order-store.ts";
 
 export type Orders = ReturnType<typeof createOrders>;
@@ -37,7 +37,7 @@ export function createOrders({
   /** Unix milliseconds that the chain's next block will not be before. */
   clock: () => number;
 }) {
-  const recordOf = (order: Order | WebhookOrder) =>
+  const recordOf = (order: Order | WebhookOrder): AnyOrderRecord =>
     order.kind === "api_key" ? orderRecordOf(order, clock()) : webhookOrderRecordOf(order, clock());
   const paymentRequired = (order: Order | WebhookOrder, detail: string, retryAfterMs?: number): Refusal =>
     refusal("payment_required", detail, {

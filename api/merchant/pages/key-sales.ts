@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, refusal } from "../../../lib/http-service/refu
 import type { KeyRecord } from "../api-keys/api-key.ts";
 import type { ApiKeys } from "../api-keys/api-keys.ts";
 import type { KeyRequest } from "../orders/key-request.ts";
-import { type OrderRecord, orderRecord, orderRecordOf } from "../orders/order-record.ts";
+import { type AnyOrderRecord, type OrderRecord, orderRecord } from "../orders/order-record.ts";
 import type { Orders } from "../orders/orders.ts";
 import { type PackageName, packageNames, packages } from "../packages.ts";
 import { idOf } from "../public-id.ts";
@@ -17,7 +17,6 @@ const ordersShownMax = 40;
 
 /** Selling keys as the pages show it: the records that programs get, by the ids that they know. */
 export function createKeySales({ orders, keys }: { orders: Orders; keys: ApiKeys }) {
-  const shown = (order: Parameters<typeof orderRecordOf>[0]) => orderRecordOf(order, orders.clock());
   const offered: KeyPackage[] = packageNames.map((name) => ({
     ...{ name, days: packages[name].days },
     amountWei: String(orders.terms.prices[name]),
@@ -25,12 +24,15 @@ export function createKeySales({ orders, keys }: { orders: Orders; keys: ApiKeys
 
   return {
     packages: offered,
+    /** For a webhook's first URL. */
+    webhookPriceWei: String(orders.terms.webhookPrice),
+    isWebhookPaid: orders.isWebhookPaid,
     activeKeysMax: keys.activeKeysMax,
     keysOf: (wallet: string): Promise<KeyRecord[]> => keys.list(wallet, keysShownMax),
 
     /** Those that lead somewhere: open and paid ones, newest first. */
-    async waitingOrdersOf(wallet: string): Promise<OrderRecord[]> {
-      const all = (await orders.list(wallet, ordersShownMax)).map(shown);
+    async waitingOrdersOf(wallet: string): Promise<AnyOrderRecord[]> {
+      const all = (await orders.list(wallet, ordersShownMax)).map(orders.recordOf);
       return all.filter(({ status }) => status === "open" || status === "paid");
     },
 
@@ -42,10 +44,10 @@ export function createKeySales({ orders, keys }: { orders: Orders; keys: ApiKeys
     },
 
     /** Another wallet's is none that there is. */
-    async findOrder(wallet: string, id: string): Promise<OrderRecord | Refusal> {
+    async findOrder(wallet: string, id: string): Promise<AnyOrderRecord | Refusal> {
       const uuid = idOf("ord").safeParse(id);
-      const order = uuid.success ? await orders.find(uuid.data) : undefined;
-      return order === undefined || order.wallet !== wallet ? missing : shown(order);
+      const order = uuid.success ? await orders.findAny(uuid.data) : undefined;
+      return order === undefined || order.wallet !== wallet ? missing : orders.recordOf(order);
     },
 
     /** Issues the key of a paid order, once. */

@@ -55,6 +55,8 @@ const attempts: Record<string, Attempt & { ofAlice: boolean }> = {
   enableWebhook: { body: {}, ofAlice: false },
   replayWebhooks: { body: { since: 0 }, ofAlice: false },
   listWebhookDeliveries: { ofAlice: false },
+  getSettings: { ofAlice: false },
+  saveSettings: { body: { displayName: "", contact: "", language: null }, ofAlice: false },
   getWebhookDelivery: { path: `/api/v1/svc-dev/webhooks/deliveries/evt_${"0".repeat(22)}`, ofAlice: false },
 };
 const rows = operations.map((row) => {

@@ -40,7 +40,7 @@ export const makeOrder: MerchantRoute = {
     }
     const wanted = { package: read.data.package, label: read.data.label, scopes: read.data.scope };
     const waiting = (await sales.waitingOrdersOf(session.wallet)).find(
-      (order) => order.status === "open" && isSame(order, wanted),
+      (order) => order.kind === "api_key" && order.status === "open" && isSame(order, wanted),
     );
     const order = waiting ?? (await sales.order(session.wallet, wanted));
     if (!isRefusal(order)) return { redirect: `merchant/orders/${order.id}` };

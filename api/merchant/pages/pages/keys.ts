@@ -1,7 +1,7 @@
 import { facts } from "../../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../../lib/web/html.ts";
 import type { KeyRecord } from "../../api-keys/api-key.ts";
-import type { OrderRecord } from "../../orders/order-record.ts";
+import type { AnyOrderRecord } from "../../orders/order-record.ts";
 import { moment, notice, pageHead, scopeList } from "../elements.ts";
 import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 
@@ -25,7 +25,10 @@ export const keys: MerchantRoute = {
       description: words.intro,
       main: html`${pageHead(context, { title: words.keys.title, tab: "keys" })}
 ${notice(query["done"] === "revoked" ? words.keys.wasRevoked : undefined)}
-${waitingCards(context, waiting)}
+${waitingCards(
+  context,
+  waiting.filter(({ kind }) => kind === "api_key"),
+)}
 ${
   active.length === 0
     ? html`<section class="card"><h2>${words.keys.none}</h2><p>${words.keys.noneHelp}</p>${buy}</section>`
@@ -43,22 +46,34 @@ export function nameOfKey({ label, hint }: Pick<KeyRecord, "label" | "hint">): s
 }
 
 /** The orders that lead somewhere; those that are paid come first. */
-export function waitingCards(context: SignedIn, orders: readonly OrderRecord[]): Html[] {
+export function waitingCards(context: SignedIn, orders: readonly AnyOrderRecord[]): Html[] {
   const paidFirst = orders.toSorted(
     (one, other) => Number(other.status === "paid") - Number(one.status === "paid"),
   );
   return paidFirst.map((order) => waitingCard(context, order));
 }
 
-function waitingCard(context: SignedIn, order: OrderRecord): Html {
-  const { words, el } = context;
-  const { waiting } = words;
-  const name = order.label === "" ? words.packages.names[order.package] : order.label;
+function waitingCard(context: SignedIn, order: AnyOrderRecord): Html {
+  const { el } = context;
   const isPaid = order.status === "paid";
+  const { says, goOn } = waitingTexts(context, order);
   return html`<section class="card todo-card">
-<p><strong>${isPaid ? waiting.paid(name) : waiting.open(name)}</strong></p>
-<p class="actions"><a class="button${isPaid ? "" : " quiet"}" href="${el.to(`merchant/orders/${order.id}`)}">${isPaid ? waiting.takePaid : waiting.goOn}</a></p>
+<p><strong>${says}</strong></p>
+<p class="actions"><a class="button${isPaid ? "" : " quiet"}" href="${el.to(`merchant/orders/${order.id}`)}">${goOn}</a></p>
 </section>`;
+}
+
+function waitingTexts({ words }: SignedIn, order: AnyOrderRecord): { says: string; goOn: string } {
+  const { waiting, webhooks } = words;
+  const isPaid = order.status === "paid";
+  if (order.kind === "webhook_url") {
+    const { paid, takePaid, open } = webhooks.waiting;
+    return isPaid ? { says: paid, goOn: takePaid } : { says: open, goOn: waiting.goOn };
+  }
+  const name = order.label === "" ? words.packages.names[order.package] : order.label;
+  return isPaid
+    ? { says: waiting.paid(name), goOn: waiting.takePaid }
+    : { says: waiting.open(name), goOn: waiting.goOn };
 }
 
 function keyCard(context: SignedIn, key: KeyRecord): Html {

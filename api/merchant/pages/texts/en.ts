@@ -1,11 +1,20 @@
 import { overview } from "./en/overview.ts";
+import { settings } from "./en/settings.ts";
+import { webhooks } from "./en/webhooks.ts";
 
 /** Every text of the merchants' pages, in English. The other languages have the same shape. */
 export const en = {
   title: "Merchants",
   intro:
     "Invoices that customers pay with the network's token, and prepaid keys for programs that make them.",
-  tabs: { label: "Your pages", overview: "Overview", keys: "Keys", sessions: "Sessions" },
+  tabs: {
+    label: "Your pages",
+    overview: "Overview",
+    keys: "Keys",
+    webhooks: "Webhooks",
+    settings: "Settings",
+    sessions: "Sessions",
+  },
   account: { signedInAs: "Signed in as", signOut: "Sign out" },
   overview,
   signIn: {
@@ -179,6 +188,8 @@ export const en = {
     endNamed: (program: string) => `End the session of ${program}`,
     endOthers: "End all others",
   },
+  webhooks,
+  settings,
   errors: {
     foreign: "This form was not sent from this page",
     foreignHelp: "Open the page again and press the button there. Nothing was changed.",

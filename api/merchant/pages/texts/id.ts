@@ -1,12 +1,21 @@
 import type { Texts } from "./en.ts";
 import { overview } from "./id/overview.ts";
+import { settings } from "./id/settings.ts";
+import { webhooks } from "./id/webhooks.ts";
 
 /** Every text of the merchants' pages, in Indonesian. */
 export const id: Texts = {
   title: "Pedagang",
   intro:
     "Tagihan yang dibayar pelanggan dengan token jaringan, dan kunci prabayar untuk program yang membuatnya.",
-  tabs: { label: "Halaman Anda", overview: "Ringkasan", keys: "Kunci", sessions: "Sesi" },
+  tabs: {
+    label: "Halaman Anda",
+    overview: "Ringkasan",
+    keys: "Kunci",
+    webhooks: "Webhook",
+    settings: "Pengaturan",
+    sessions: "Sesi",
+  },
   account: { signedInAs: "Masuk sebagai", signOut: "Keluar" },
   overview,
   signIn: {
@@ -181,6 +190,8 @@ export const id: Texts = {
     endNamed: (program) => `Akhiri sesi ${program}`,
     endOthers: "Akhiri semua yang lain",
   },
+  webhooks,
+  settings,
   errors: {
     foreign: "Formulir ini tidak dikirim dari halaman ini",
     foreignHelp: "Buka lagi halamannya dan tekan tombol di sana. Tidak ada yang diubah.",
