@@ -66,15 +66,24 @@ t.test("the first URL costs one token: an order, its payment, then the secret", 
     order.id,
     "who asks again pays the same",
   );
+  t.equal(order.url, receiver.url);
+  const mistyped = orderOf((await post(bearer, "", { url: `${receiver.url}/other` })).json);
+  t.same([mistyped.id, mistyped.url], [order.id, `${receiver.url}/other`], "it is told which URL it is for");
+  const key = await orderKey(api, bearer);
+  t.match(
+    (await summary()).json,
+    { orders: [{ id: key.id, kind: "api_key" }, mistyped], limits: { webhookFeePaid: false } },
+    "it stands among the wallet's orders",
+  );
   const unpaid = await post(bearer, "", { url: receiver.url, orderId: order.id });
   t.same([unpaid.status, unpaid.headers.get("retry-after")], [402, "2"]);
   t.equal((await post(bearer, "/test")).status, 404);
 
   await payOrder(anvil, order);
-  const saved = await waitFor("the fee is booked", async () => {
-    const answer = await post(bearer, "", { url: receiver.url, orderId: order.id });
-    return answer.status === 201 && answer;
-  });
+  await waitFor("the fee is booked", async () => (await summary()).text.includes('"webhookFeePaid":true'));
+  t.match((await summary()).json, { webhook: null }, "it is paid before there is a webhook");
+  const saved = await post(bearer, "", { url: receiver.url, orderId: order.id });
+  t.equal(saved.status, 201);
   t.match(saved.json, { webhook: { url: receiver.url, state: "active", wallet: wallet.address } });
   const again = await post(bearer, "", { url: receiver.url, orderId: order.id });
   t.same([again.status, secretOf(again.json)], [201, secretOf(saved.json)], "who lost the answer asks again");
