@@ -21,6 +21,7 @@ import {
   invoicesConfigOf,
   invoicesSchema,
 } from "./merchant/invoices/invoices-config.ts";
+import { payerRpcSchema } from "./merchant/payer-rpc/payer-rpc-config.ts";
 import { type SvcDevConfig, svcDevConfigOf, svcDevProblem, svcDevSchema } from "./merchant/svc-dev-config.ts";
 
 export type ApiConfig = Omit<z.output<typeof configSchema>, "feesFile" | "svcDev" | "invoices"> & {
@@ -149,6 +150,7 @@ const configSchema = z
       .prefault({}),
     svcDev: svcDevSchema,
     invoices: invoicesSchema,
+    payerRpc: payerRpcSchema,
     bodyBytesMax: bounded(1_048_576).default(65_536),
     requestTimeoutMs: bounded(300_000).default(15_000),
     cacheBytesMax: bounded(4_294_967_296).default(67_108_864),

@@ -17,6 +17,7 @@ import { serveLive } from "./live/serve-live.ts";
 import { createRequireKey } from "./merchant/api-keys/require-key.ts";
 import { createMerchantPages } from "./merchant/pages/create-merchant-pages.ts";
 import { createKeySales } from "./merchant/pages/key-sales.ts";
+import { payerRpcPath } from "./merchant/payer-rpc/payer-rpc-config.ts";
 import { type ApiMetrics, measureRequests } from "./metrics.ts";
 import { createHealth } from "./read/health.ts";
 import { createCharge, createChargeClient } from "./rest/charge.ts";
@@ -82,7 +83,11 @@ export function createApp({
     logger,
   });
   measureRequests(app, metrics);
-  allowOrigins(app, { origins: config.profile === "development" ? "any" : config.origins });
+  allowOrigins(app, {
+    origins: config.profile === "development" ? "any" : config.origins,
+    // Wallets in any page pay; nothing there is anybody's own.
+    openPaths: parts.payerRpc === undefined ? [] : [payerRpcPath],
+  });
   serveRoutes(app, { routes, read, cache, charge, canBeImmutable });
   serveOperations(app, {
     operations,
@@ -106,6 +111,7 @@ export function createApp({
     ...{ sessions, charge, explain: explainFailure, logger },
     placeOf: explorer.placeOf,
   }).addTo(app);
+  parts.payerRpc?.addTo(app, { bodies, clientAddress, explain: explainFailure });
   addTryPage(app);
   playground?.addTo(app);
   const health = createHealth({ ...parts, version });

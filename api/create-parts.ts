@@ -21,6 +21,7 @@ import { createMerchant } from "./merchant/create-merchant.ts";
 import { removeOldIdempotencyKeys } from "./merchant/invoices/once-by-key.ts";
 import { createLedger } from "./merchant/ledger/ledger.ts";
 import type { MerchantKeys } from "./merchant/open-merchant-keys.ts";
+import { createPayerRpc } from "./merchant/payer-rpc/create-payer-rpc.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
 import { createSweep } from "./merchant/sweep.ts";
 import { removeUnpaidOrders, removeUnusedWallets } from "./merchant/unused-rows.ts";
@@ -132,6 +133,7 @@ export function createParts({
     ...{ config, merchantKeys, redis, pool, rpc, reader, heads, newest, delivery, logger, now, atPoint },
     ledger: ledger?.standing ?? nobodyFollows,
   });
+  const payerRpc = createPayerRpc({ config, redis, heads, newest, registry, logger });
   const isAway = {
     chain: () => !heads.isAnswering(),
     redis: () => redis.status !== "ready",
@@ -157,6 +159,7 @@ export function createParts({
     sessions,
     sweep,
     merchant,
+    payerRpc,
     delivery,
 
     /** Why the API works only in part. */
@@ -180,6 +183,7 @@ export function createParts({
       await audit?.stop();
       await follower.stop();
       await ledger?.stop();
+      await payerRpc?.stop();
       await connections.close();
     },
   };

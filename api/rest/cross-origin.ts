@@ -11,16 +11,24 @@ const preflightSeconds = 7200;
  */
 export function allowOrigins(
   app: FastifyInstance,
-  { origins }: { origins: readonly string[] | "any" },
+  {
+    origins,
+    openPaths = [],
+  }: {
+    origins: readonly string[] | "any";
+    /** For pages of any origin, whatever the rest is. */
+    openPaths?: readonly string[];
+  },
 ): void {
-  const isAllowed = (origin: string): boolean => origins === "any" || origins.includes(origin);
+  const isAllowed = ({ url }: FastifyRequest, origin: string): boolean =>
+    origins === "any" || origins.includes(origin) || openPaths.includes(url.replace(/\/?(?:\?.*)?$/, ""));
 
   app.addHook("onRequest", (request, reply, done) => {
     // Also where there is no Origin: a shared cache would give the answer to a page as well.
     reply.header("Vary", "Origin");
     const { origin } = request.headers;
     if (origin === undefined) return done();
-    if (isAllowed(origin)) {
+    if (isAllowed(request, origin)) {
       reply.headers({ "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed });
     }
     if (isPreflight(request)) return void answerPreflight(reply);

@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import { createBurnMetrics } from "../../api/burns/metrics.ts";
 import { createFollowerMetrics } from "../../api/follower/metrics.ts";
 import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
+import { createPayerRpcMetrics } from "../../api/merchant/payer-rpc/metrics.ts";
 import { createWebhookMetrics } from "../../api/merchant/webhooks/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
@@ -144,6 +145,7 @@ export function apiRegistry(): Registry {
   createLedgerMetrics(registry);
   createBurnMetrics(registry);
   createWebhookMetrics(registry, { underway: () => 0 });
+  createPayerRpcMetrics(registry, { methods: new Set() });
   return registry;
 }
 

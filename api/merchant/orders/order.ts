@@ -60,7 +60,8 @@ export function readAnyOrder(row: Row): Order | WebhookOrder {
   return readText(row, "kind") === "api_key" ? readOrder(row) : readWebhookOrder(row);
 }
 
-function readPlacedOrder(row: Row): PlacedOrder {
+/** What is to be paid, of a row with `orderColumns`. */
+export function readPlacedOrder(row: Row): PlacedOrder {
   const source = readText(row, "source");
   if (!isFeeSource(source)) throw new Error(`an order has the source ${source}, which is none`);
   return {

@@ -1,0 +1,89 @@
+import { arch, platform } from "node:os";
+import { JsonRpcProvider, type Wallet } from "ethers";
+import t, { type Test } from "tap";
+import { createPublicClient, createWalletClient, getAddress, http, isHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { Web3 } from "web3";
+import { z } from "zod";
+import { foundryProgram } from "../../../../scripts/processes/foundry-program.ts";
+import { prepareWeb3py } from "../../../clients/web3py-environment.ts";
+import { coreKey, startGateway } from "../../../helpers/gateway.ts";
+import { runCommand } from "../../../helpers/run-command.ts";
+import { startServices } from "../../support/start-world.ts";
+import { payWithWeb3py } from "./support/pay-with-web3py.ts";
+import { type Paying, startPayerRpc } from "./support/start-payer-rpc.ts";
+
+/*
+ * Each client is given the RPC's address and a private key, learns of the network by itself, and pays an invoice by the
+ * contract and one by a transfer, through a gateway that wants a key.
+ */
+
+/** The first time it has Python packages to install. */
+t.setTimeout(400_000);
+
+const { upstream, ...services } = await startServices(t);
+const gateway = await startGateway(t, { redisUrl: services.redisUrl, upstreams: [upstream] });
+const rig = await startPayerRpc(t, {
+  given: { ...services, upstream: gateway.url },
+  change: (config) => ({ ...config, upstreamApiKey: coreKey }),
+});
+const web3py = await prepareWeb3py(t);
+
+type Pay = (t: Test, wallet: Wallet, paying: Paying) => Promise<void>;
+
+const clients: Record<string, Pay> = {
+  async ethers(t, { privateKey }, paying) {
+    const { Wallet } = await import("ethers");
+    const provider = new JsonRpcProvider(rig.url);
+    t.teardown(() => provider.destroy());
+    provider.pollingInterval = 100;
+    t.equal((await provider.getNetwork()).chainId, 8845n);
+    const sent = await new Wallet(privateKey, provider).sendTransaction(paying);
+    t.equal((await sent.wait())?.status, 1);
+  },
+
+  async viem(t, { privateKey }, { to, value, data }) {
+    if (!isHex(privateKey) || !isHex(data)) throw new Error("hex was expected");
+    const transport = http(rig.url);
+    const reader = createPublicClient({ transport, pollingInterval: 100 });
+    t.equal(await reader.getChainId(), 8845);
+    const account = privateKeyToAccount(privateKey);
+    const wallet = createWalletClient({ transport, account });
+    const hash = await wallet.sendTransaction({ to: getAddress(to), value, data, chain: null });
+    t.equal((await reader.waitForTransactionReceipt({ hash })).status, "success");
+  },
+
+  async "web3.js"(t, { privateKey, address }, { to, value, data }) {
+    const web3 = new Web3(rig.url);
+    web3.eth.transactionPollingInterval = 100;
+    t.equal(await web3.eth.getChainId(), 8845n);
+    t.equal(await web3.eth.net.getId(), 8845n);
+    web3.eth.accounts.wallet.add(privateKey);
+    const receipt = await web3.eth.sendTransaction({ from: address, to, value, data });
+    t.equal(receipt.status, 1n);
+  },
+
+  async cast(t, { privateKey }, { to, value, data }) {
+    const program = foundryProgram("cast", { platform: platform(), arch: arch() });
+    const options = ["--rpc-url", rig.url, "--private-key", privateKey, "--value", String(value), "--json"];
+    const args = ["send", ...options, to, ...(data === "0x" ? [] : [data])];
+    const { code, lines } = await runCommand(t, { program, args });
+    t.equal(code, 0, lines.join("\n"));
+    t.match(z.object({ status: z.string() }).parse(JSON.parse(lines.join("\n"))), { status: "0x1" });
+  },
+};
+if ("python" in web3py) {
+  const { python } = web3py;
+  clients["web3.py"] = (t, wallet, paying) => payWithWeb3py(t, { python, url: rig.url, wallet, paying });
+} else t.pass("web3.py", { skip: web3py.missing });
+
+for (const [name, pay] of Object.entries(clients)) {
+  t.test(`${name} pays by the contract and by a transfer`, async (t) => {
+    const byContract = await rig.invoice();
+    await pay(t, await rig.payer(), byContract.pay);
+    await rig.becomes(byContract.id, "paid");
+    const byTransfer = await rig.invoice();
+    await pay(t, await rig.payer(), byTransfer.transfer);
+    await rig.becomes(byTransfer.id, "paid");
+  });
+}
