@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { printSchema } from "graphql";
 import type { Logger } from "pino";
 import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
-import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { createClientAddress, limitAddress } from "../lib/http-service/client-address.ts";
 import { createHttpService } from "../lib/http-service/create-http-service.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
@@ -20,7 +20,7 @@ import { createKeySales } from "./merchant/pages/key-sales.ts";
 import { payerRpcPath } from "./merchant/payer-rpc/payer-rpc-config.ts";
 import { type ApiMetrics, measureRequests } from "./metrics.ts";
 import { createHealth } from "./read/health.ts";
-import { createCharge, createChargeClient } from "./rest/charge.ts";
+import { addressOf, createCharge, createChargeClient } from "./rest/charge.ts";
 import { allowOrigins } from "./rest/cross-origin.ts";
 import { operations } from "./rest/operations.ts";
 import { createRoutes } from "./rest/routes.ts";
@@ -95,6 +95,7 @@ export function createApp({
     bodies,
     doors: {
       charge,
+      addressOf: (request) => limitAddress(addressOf(request, clientAddress)),
       requireSession: sessions.requireSession,
       requireKey: createRequireKey({
         ...{ lookUp: merchant.lookUp, use: merchant.keyUse, chargeClient, clientAddress },

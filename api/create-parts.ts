@@ -142,6 +142,7 @@ export function createParts({
   registerStateMetrics({
     registry,
     liveClients: () => feed.clients(),
+    eventStreams: () => merchant.events.streams(),
     cacheBytes: () => finished.cache.bytes(),
     isAway,
   });
@@ -174,6 +175,7 @@ export function createParts({
 
     async close() {
       feed.stop();
+      await merchant.events.stop();
       newest.stop();
       heads.stop();
       await delivery.stop();

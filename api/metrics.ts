@@ -49,11 +49,13 @@ export function measureRequests(
 export function registerStateMetrics({
   registry,
   liveClients,
+  eventStreams,
   cacheBytes,
   isAway,
 }: {
   registry: Registry;
   liveClients: () => number;
+  eventStreams: () => number;
   cacheBytes: () => number;
   isAway: Readonly<Record<Dependency, () => boolean>>;
 }): void {
@@ -68,6 +70,7 @@ export function registerStateMetrics({
       },
     });
   gauge("tollgate_api_live_clients", "Clients that listen to /api/v1/live", liveClients);
+  gauge("tollgate_api_event_streams", "Programs that listen to /api/v1/svc-dev/v1/events", eventStreams);
   gauge("tollgate_api_answer_cache_bytes", "Bytes of finished answers that are kept", cacheBytes);
   new Gauge({
     name: "tollgate_api_dependency_away",

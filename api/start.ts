@@ -68,6 +68,7 @@ export async function start(
         ledger: ledger?.standing() ?? null,
         head: heads.head() ?? null,
         liveClients: feed.clients(),
+        eventStreams: parts.merchant.events.streams(),
       }),
     });
     closers.push(() => ops.stop());
@@ -81,6 +82,7 @@ export async function start(
     await parts.merchant.rates.start();
     if (ledger !== undefined) parts.merchant.collector.start();
     parts.delivery.start();
+    parts.merchant.events.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
     progress.state = "serving";
@@ -90,6 +92,7 @@ export async function start(
         progress.state = "stopping";
         // Streams have no end of their own: the listener would wait for them.
         feed.stop();
+        await parts.merchant.events.stop();
         await close();
       },
     };

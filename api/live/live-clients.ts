@@ -31,12 +31,19 @@ export function createLiveClients<Client extends LiveClient>({
       return (perAddress.get(address) ?? 0) >= perAddressMax ? "too many" : "free";
     },
 
-    /** A client stays until its connection closes. */
-    add(client: Client): void {
+    /** A client stays until its connection closes; false where it has gone while it was being let in. */
+    add(client: Client): boolean {
+      const { response } = client;
+      if (response.destroyed || response.socket?.destroyed !== false) {
+        // No event tells of it any more.
+        response.destroy();
+        return false;
+      }
       clients.add(client);
       perAddress.set(client.address, (perAddress.get(client.address) ?? 0) + 1);
-      client.response.once("close", () => remove(client));
-      client.response.on("error", () => remove(client));
+      response.once("close", () => remove(client));
+      response.on("error", () => remove(client));
+      return true;
     },
 
     write(client: Client, text: string): void {

@@ -101,11 +101,9 @@ export function createLiveFeed({
       return isStopped ? "stopping" : clients.room(address);
     },
     add({ response, address, lastEventId }) {
-      // It has gone while it was being let in, and no event tells of that any more.
-      if (response.destroyed || response.socket?.destroyed !== false) return void response.destroy();
       const seen = lastEventId === undefined ? undefined : readEventId(lastEventId);
       const client: Client = { response, address, seen: seen === "unknown" ? undefined : seen, beats: 0 };
-      clients.add(client);
+      if (!clients.add(client)) return;
       write(client, `retry: ${reconnectMs}\n\n`);
       if (seen === "unknown") reset(client);
       else catchUp(client);

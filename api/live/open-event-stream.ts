@@ -1,6 +1,14 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { refusal } from "../../lib/http-service/refusal.ts";
+import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+
+/** A stream of events for one client, which has no end of its own. */
+export type EventStream = {
+  /** Why it is not begun; asked at the same moment as it is begun, so that bounds are exact. */
+  refused(): Refusal | undefined;
+  /** Takes the client in, whose head was written. */
+  begin(response: ServerResponse): void;
+};
 
 const later = { retryAfterMs: 10_000 };
 

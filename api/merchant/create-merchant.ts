@@ -12,6 +12,7 @@ import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
+import { createEvents } from "./events/create-events.ts";
 import { createCollectBox } from "./invoices/collect-box.ts";
 import { createCollector } from "./invoices/collector.ts";
 import { createInvoices } from "./invoices/invoices.ts";
@@ -29,7 +30,7 @@ const minuteSeconds = 60;
 
 /** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
-  config: { svcDev, invoices: invoiceTerms, ledger: ledgerTerms, publicUrl, profile, stalledAfterMs },
+  config: { svcDev, live, invoices: invoiceTerms, ledger: ledgerTerms, publicUrl, profile, stalledAfterMs },
   merchantKeys,
   redis,
   pool,
@@ -43,7 +44,10 @@ export function createMerchant({
   now,
   atPoint,
 }: {
-  config: Pick<ApiConfig, "svcDev" | "invoices" | "ledger" | "publicUrl" | "profile" | "stalledAfterMs">;
+  config: Pick<
+    ApiConfig,
+    "svcDev" | "live" | "invoices" | "ledger" | "publicUrl" | "profile" | "stalledAfterMs"
+  >;
   /** Undefined: nothing is sold here. */
   merchantKeys: MerchantKeys | undefined;
   redis: Redis;
@@ -109,8 +113,22 @@ export function createMerchant({
     }),
     secretAgainMs: svcDev.secretAgainSeconds * 1000,
   });
+  const events = createEvents({
+    ...{ db: pool, logger, now },
+    settings: svcDev.events,
+    heartbeatMs: live.heartbeatMs,
+  });
   return {
-    services: { orders, keys, dashboard, invoices, webhooks, settings: createSettings({ pool, turns }) },
+    services: {
+      orders,
+      keys,
+      dashboard,
+      invoices,
+      webhooks,
+      events,
+      settings: createSettings({ pool, turns }),
+    },
+    events,
     rates,
     collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,

@@ -29,6 +29,13 @@ export const svcDevSchema = z
         ).default([]),
       })
       .prefault({}),
+    events: z
+      .strictObject({
+        clientsMax: bounded(10_000).default(500),
+        perAddressMax: bounded(1000).default(20),
+        perWalletMax: bounded(1000).default(5),
+      })
+      .prefault({}),
     orderSeconds: bounded(86_400, 60).default(1800),
     openOrdersMax: bounded(1000).default(20),
     activeKeysMax: bounded(1000).default(5),

@@ -123,7 +123,10 @@ function operationOf(row: OperationDescription) {
         }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(responses).map(([status, schema]) => [status, answerOf(Number(status), schema)]),
+        Object.entries(responses).map(([status, schema]) => [
+          status,
+          answerOf(Number(status), schema, row.eventStream),
+        ]),
       ),
       ...problemsOf(
         [
@@ -142,9 +145,13 @@ function operationOf(row: OperationDescription) {
   };
 }
 
-function answerOf(status: number, schema: z.ZodType | TextResponse | undefined) {
+function answerOf(
+  status: number,
+  schema: z.ZodType | TextResponse | undefined,
+  eventStream: string | undefined,
+) {
   const description = status === 204 ? "Done; there is no body" : status === 201 ? "Made" : "The answer";
-  const content = schema === undefined ? {} : { content: contentOf(schema) };
+  const content = schema === undefined ? {} : { content: { ...contentOf(schema), ...streamOf(eventStream) } };
   return { description, headers: rateLimitReferences, ...content };
 }
 
@@ -172,6 +179,12 @@ function contentOf(response: z.ZodType | TextResponse) {
   return "mediaType" in response
     ? { [response.mediaType]: { schema: { type: "string", description: response.description } } }
     : { "application/json": { schema: schemaOf(response) } };
+}
+
+function streamOf(description: string | undefined) {
+  return description === undefined
+    ? {}
+    : { "text/event-stream": { schema: { type: "string", description } } };
 }
 
 const answerHeaders = {

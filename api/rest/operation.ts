@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { ErrorCondition } from "../../lib/errors.ts";
 import type { FieldError } from "../../lib/http-service/problem.ts";
 import { isRefusal, type Refusal, refusal } from "../../lib/http-service/refusal.ts";
+import type { EventStream } from "../live/open-event-stream.ts";
 import { fieldErrors } from "./field-errors.ts";
 import { type Shape, urlErrors } from "./route.ts";
 import type { Entry, Security } from "./security.ts";
@@ -13,6 +14,7 @@ export type OperationTag = "Developer API" | "Wallet session";
 export type OperationAnswer =
   | { status: 200 | 201 | 202; record: object; headers?: Readonly<Record<string, string | string[]>> }
   | { status: 200; text: string; type: string; fileName: string; headers?: undefined }
+  | { status: 200; stream: EventStream; headers?: undefined }
   | { status: 204; headers?: Readonly<Record<string, string | string[]>> }
   | Refusal;
 
@@ -41,6 +43,8 @@ export type OperationDescription = {
   body: z.ZodType | undefined;
   /** By status; undefined has no body (204). */
   responses: Readonly<Partial<Record<200 | 201 | 202 | 204, Response>>>;
+  /** What is in the stream of server-sent events that it answers instead, to who prefers that. */
+  eventStream?: string;
   /** What it refuses beyond what every operation of its kind refuses. */
   problems: readonly ErrorCondition[];
   /** What the problem documents of a condition have beyond their own members. */
@@ -54,6 +58,8 @@ export type Operation<Services> = OperationDescription & {
   /** Lets the request in, reads it and carries it out. `readBody` is asked only where the row has a body. */
   carryOut(given: {
     entry: Entry;
+    /** Whether the client prefers a stream of events, and the row has one. */
+    wantsStream: boolean;
     readBody: () => { body: unknown } | Refusal;
     services: Services;
   }): Promise<OperationAnswer>;
@@ -66,6 +72,8 @@ type Input<Params extends Shape, Query extends Shape, Body extends z.ZodType, Ca
   headers: Readonly<Record<string, string | undefined>>;
   body: z.output<Body>;
   caller: Caller;
+  /** Who wants a stream of events; undefined where the answer is a record. */
+  listener: { address: string } | undefined;
   /** For what no schema reads: cookies, Origin, User-Agent. */
   request: FastifyRequest;
   services: Services;
@@ -114,7 +122,7 @@ export function operation<
     cost,
     problems,
     problemMembers,
-    async carryOut({ entry, readBody, services }) {
+    async carryOut({ entry, wantsStream, readBody, services }) {
       const caller = await row.security.enter(entry);
       if (isRefusal(caller)) return caller;
       const { request } = entry;
@@ -131,6 +139,7 @@ export function operation<
           headers: fields.values,
           body: body.data,
           caller,
+          listener: wantsStream ? { address: entry.doors.addressOf(request) } : undefined,
           request,
           services,
         });

@@ -1,5 +1,6 @@
 import { type KeyServices, keyOperations } from "../merchant/api-keys/key-operations.ts";
 import { type DashboardServices, dashboardOperations } from "../merchant/dashboard/dashboard-operations.ts";
+import { type EventServices, eventOperations } from "../merchant/events/event-operations.ts";
 import { type InvoiceServices, invoiceOperations } from "../merchant/invoices/invoice-operations.ts";
 import { type OrderServices, orderOperations } from "../merchant/orders/order-operations.ts";
 import { type SessionServices, sessionOperations } from "../merchant/session/session-operations.ts";
@@ -13,6 +14,7 @@ export type Services = SessionServices &
   KeyServices &
   DashboardServices &
   InvoiceServices &
+  EventServices &
   WebhookServices &
   SettingsServices;
 
@@ -23,6 +25,7 @@ export const operations: Operation<Services>[] = [
   ...keyOperations,
   ...dashboardOperations,
   ...invoiceOperations,
+  ...eventOperations,
   ...webhookOperations,
   ...settingsOperations,
 ];

@@ -15,6 +15,8 @@ export type KeyCaller = { keyId: string; wallet: string; scopes: readonly KeySco
 export type Entry = { request: FastifyRequest; reply: FastifyReply; cost: number; doors: Doors };
 
 export type Doors = {
+  /** The client's address as limits count it. */
+  addressOf(request: FastifyRequest): string;
   /** Charges the client's address. */
   charge: Charge;
   /** The wallet whose session it is, by cookie or bearer token, with the rule against foreign pages (CSRF). */

@@ -138,6 +138,7 @@ export function apiRegistry(): Registry {
   registerStateMetrics({
     registry,
     liveClients: () => 0,
+    eventStreams: () => 0,
     cacheBytes: () => 0,
     isAway: { chain: no, redis: no, postgres: no },
   });

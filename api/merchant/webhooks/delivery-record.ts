@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Row, readInteger, readNullable, readText, readTime } from "../../../lib/postgres/row.ts";
 import { integer } from "../../records/values.ts";
+import { eventTypes } from "../events/event-record.ts";
 import { publicId } from "../public-id.ts";
 import { moment, timeOf } from "../times.ts";
 import { maybeTimeOf } from "./webhook-record.ts";
@@ -13,7 +14,7 @@ const state = z.enum(deliveryStates).meta({
 
 const members = {
   eventId: z.string().meta({ description: "`webhook-id`, the same each time" }),
-  type: z.enum(["payment.completed", "invoice.paid", "webhook.test"]),
+  type: z.enum(eventTypes),
   sequence: integer,
   state,
   attempts: integer,

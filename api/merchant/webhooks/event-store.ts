@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { onlyRow, readHex, readInteger } from "../../../lib/postgres/row.ts";
 import { byteaArray, numberArray } from "../../follower/sql-arrays.ts";
+import type { EventType } from "../events/event-record.ts";
 import { createUuid, publicId } from "../public-id.ts";
 import { timeOf } from "../times.ts";
-
-export type EventType = "payment.completed" | "invoice.paid" | "webhook.test";
 
 export type NewEvent = {
   /** 0x and 40 digits. */

@@ -1,6 +1,7 @@
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { type Row, readBigint, readHex, readText } from "../../../lib/postgres/row.ts";
+import type { PaymentRecord } from "../events/event-record.ts";
 import { type Invoice, invoiceColumns, readInvoice } from "../invoices/invoice.ts";
 import { invoiceRecordOf } from "../invoices/invoice-record.ts";
 import { paymentsOf } from "../invoices/invoice-store.ts";
@@ -47,7 +48,11 @@ export async function writePaymentEvents(
   await insertEvents(db, events);
 }
 
-function paymentOf(order: Row, { orderId, payer, txHash, block }: Payment, invoice: Invoice | undefined) {
+function paymentOf(
+  order: Row,
+  { orderId, payer, txHash, block }: Payment,
+  invoice: Invoice | undefined,
+): PaymentRecord {
   const amount = readBigint(order, "amount");
   const paid = timeOf(new Date(block.timestamp * 1000));
   return {

@@ -48,6 +48,7 @@ const attempts: Record<string, Attempt & { ofAlice: boolean }> = {
   getInvoice: { path: `${invoices}/${nobodys}`, ofAlice: false },
   cancelInvoice: { path: `${invoices}/${nobodys}/cancel`, ofAlice: false },
   collectInvoice: { path: `${invoices}/${nobodys}/collect`, ofAlice: false },
+  listEvents: { ofAlice: false },
   saveWebhook: { body: { url: "https://shop.example/", orderId: fee.id }, ofAlice: true },
   testWebhook: { body: {}, ofAlice: false },
   rotateWebhookSecret: { body: {}, ofAlice: false },
@@ -215,7 +216,7 @@ t.test(
       [{ "X-Svc-Dev-Key": revoked.secret }, 401, "api_key_revoked"],
       [{ "X-Svc-Dev-Key": expired.secret }, 401, "api_key_expired"],
     ];
-    t.equal(ofKey.length, 7, "and the scope of each is tried");
+    t.equal(ofKey.length, 8, "and the scope of each is tried");
     t.ok(ofKey.every(({ security }) => security.scope !== undefined && keyScopes.includes(security.scope)));
     for (const row of ofKey) {
       for (const [headers, status, code, words = /./] of strangers) {

@@ -77,6 +77,7 @@ serveOperations(app, {
   },
   bodies,
   doors: {
+    addressOf: () => "127.0.0.1",
     async charge({ cost }) {
       charged.push(cost);
       return { refund() {} };

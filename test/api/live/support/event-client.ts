@@ -9,6 +9,8 @@ export type EventClient = {
   /** Comments and fields beside events, such as `retry: 2000`. */
   lines: string[];
   connections: number;
+  /** Of each answer. */
+  statuses: number[];
   stop(): void;
 };
 
@@ -18,10 +20,14 @@ export type EventClient = {
  */
 export function startEventClient(
   urlOf: (connection: number) => string,
-  { reconnectMs = 20, lastEventId = "" }: { reconnectMs?: number; lastEventId?: string } = {},
+  {
+    reconnectMs = 20,
+    lastEventId = "",
+    headers: own = {},
+  }: { reconnectMs?: number; lastEventId?: string; headers?: Readonly<Record<string, string>> } = {},
 ): EventClient {
   const agent = new Agent({ keepAlive: false });
-  const client: EventClient = { events: [], lines: [], connections: 0, stop };
+  const client: EventClient = { events: [], lines: [], connections: 0, statuses: [], stop };
   let last = lastEventId;
   const stopped = new AbortController();
   let current: ClientRequest | undefined;
@@ -43,11 +49,12 @@ export function startEventClient(
   }
 
   async function listen(): Promise<void> {
-    const headers = last === "" ? {} : { "Last-Event-ID": last };
+    const headers = { ...own, ...(last === "" ? {} : { "Last-Event-ID": last }) };
     current = request(urlOf(client.connections), { agent, headers });
     client.connections += 1;
     current.end();
     const [response]: IncomingMessage[] = await once(current, "response");
+    client.statuses.push(response?.statusCode ?? 0);
     if (response?.statusCode !== 200) {
       response?.resume();
       return;
