@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import { type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
 import type { RequestLimiter, Standing } from "../../limits/request-limiter.ts";
-import { type PayerMethod, pointsOf } from "./methods.ts";
+import { pointsOf } from "./methods.ts";
 import type { PayerRpcMetrics } from "./metrics.ts";
 import { notForThis, type Outcome } from "./outcome.ts";
+import type { PayerMethod } from "./payer-method.ts";
 import { type InvalidRequest, isInvalid, type RpcRequest } from "./read-request.ts";
 
 /** What came of a call, and what is left of its client's limit. */

@@ -1,22 +1,23 @@
 import { z } from "zod";
 import { address, bytes, hash, hexQuantity, quantity, wei } from "../../../lib/chain/rpc-values.ts";
-import { refusal } from "../../../lib/http-service/refusal.ts";
 import { network } from "../../../lib/network.ts";
 import type { ChainQuestions } from "./chain-questions.ts";
 import type { PaymentJudge } from "./judge-payment.ts";
 import type { Outcome } from "./outcome.ts";
 import {
+  blockExpected,
   createBlockParameter,
   feeBlocks,
+  feeBlocksExpected,
   percentiles,
+  percentilesExpected,
   type TransactionCall,
   transactionCall,
+  transactionCallExpected,
 } from "./parameters.ts";
+import { method, type PayerMethod } from "./payer-method.ts";
 import { gasMax } from "./read-transaction.ts";
 import type { SendTransaction } from "./send-transaction.ts";
-
-/** A row of the table: what becomes of a call with these parameters. `client` is who is counted. */
-export type PayerMethod = (params: readonly unknown[], client: string) => Promise<Outcome>;
 
 /** A whole block is as long as its transactions, and costs its client so many calls. */
 export const wholeBlockPoints = 10;
@@ -51,19 +52,19 @@ export function createMethods({
 
   return new Map<string, PayerMethod>([
     // Which network this is: asked first by all, and again before each transaction.
-    ["eth_chainId", method(none, async () => own(hexQuantity(network.chainId)))],
-    ["net_version", method(none, async () => own(String(network.chainId)))],
+    ["eth_chainId", method([], none, async () => own(hexQuantity(network.chainId)))],
+    ["net_version", method([], none, async () => own(String(network.chainId)))],
     // web3.py asks for it to see whether there is somebody.
-    ["web3_clientVersion", method(none, async () => own("Tollgate/payer-rpc"))],
+    ["web3_clientVersion", method([], none, async () => own("Tollgate/payer-rpc"))],
 
     // The newest block: how wallets wait, and where fees begin.
     [
       "eth_blockNumber",
-      method(none, () => askForAll({ method: "eth_blockNumber", params: [], result: quantity })),
+      method([], none, () => askForAll({ method: "eth_blockNumber", params: [], result: quantity })),
     ],
     [
       "eth_getBlockByNumber",
-      method(z.tuple([block, z.boolean().nullish()]), ([number, isWhole]) =>
+      method([blockExpected, aBoolean], z.tuple([block, z.boolean().nullish()]), ([number, isWhole]) =>
         askForAll({
           method: "eth_getBlockByNumber",
           params: [number, isWhole ?? false],
@@ -73,7 +74,7 @@ export function createMethods({
     ],
     [
       "eth_getBlockByHash",
-      method(z.tuple([hash, z.boolean().nullish()]), ([of, isWhole]) =>
+      method([aHash, aBoolean], z.tuple([hash, z.boolean().nullish()]), ([of, isWhole]) =>
         askForAll({
           method: "eth_getBlockByHash",
           params: [of, isWhole ?? false],
@@ -81,15 +82,17 @@ export function createMethods({
         }),
       ),
     ],
-    ["eth_gasPrice", method(none, () => askForAll({ method: "eth_gasPrice", params: [], result: wei }))],
+    ["eth_gasPrice", method([], none, () => askForAll({ method: "eth_gasPrice", params: [], result: wei }))],
     [
       "eth_maxPriorityFeePerGas",
-      method(none, () => askForAll({ method: "eth_maxPriorityFeePerGas", params: [], result: wei })),
+      method([], none, () => askForAll({ method: "eth_maxPriorityFeePerGas", params: [], result: wei })),
     ],
     [
       "eth_feeHistory",
-      method(z.tuple([feeBlocks, block, percentiles]), (params) =>
-        askForAll({ method: "eth_feeHistory", params, result: feeHistory }),
+      method(
+        [feeBlocksExpected, blockExpected, percentilesExpected],
+        z.tuple([feeBlocks, block, percentiles]),
+        (params) => askForAll({ method: "eth_feeHistory", params, result: feeHistory }),
       ),
     ],
 
@@ -101,17 +104,20 @@ export function createMethods({
     // The payment, tried, sent and waited for.
     [
       "eth_estimateGas",
-      method(z.tuple([transactionCall, block.nullish()]), ([call]) =>
-        within(
-          async () =>
-            (await judge.payment(call)) ??
-            put({ method: "eth_estimateGas", params: [bounded(call)], result: quantity }),
-        ),
+      method(
+        [transactionCallExpected, blockExpected],
+        z.tuple([transactionCall, block.nullish()]),
+        ([call]) =>
+          within(
+            async () =>
+              (await judge.payment(call)) ??
+              put({ method: "eth_estimateGas", params: [bounded(call)], result: quantity }),
+          ),
       ),
     ],
     [
       "eth_call",
-      method(z.tuple([transactionCall, at]), ([call, where]) =>
+      method([transactionCallExpected, blockExpected], z.tuple([transactionCall, at]), ([call, where]) =>
         within(
           async () =>
             (await judge.target(call.to)) ??
@@ -119,35 +125,29 @@ export function createMethods({
         ),
       ),
     ],
-    ["eth_sendRawTransaction", method(z.tuple([bytes]), ([hex], client) => send(hex, client))],
+    [
+      "eth_sendRawTransaction",
+      method(["a signed transaction in hexadecimal"], z.tuple([bytes]), ([hex], client) => send(hex, client)),
+    ],
     ["eth_getTransactionByHash", ofTransaction("eth_getTransactionByHash", "hash")],
     ["eth_getTransactionReceipt", ofTransaction("eth_getTransactionReceipt", "transactionHash")],
   ]);
 
   function ofAccount(name: string, result: z.ZodType): PayerMethod {
-    return method(z.tuple([address, at]), (params) => ask({ method: name, params, result }));
+    return method(["an address", blockExpected], z.tuple([address, at]), (params) =>
+      ask({ method: name, params, result }),
+    );
   }
 
   function ofTransaction(name: string, member: string): PayerMethod {
-    return method(z.tuple([hash]), (params) =>
+    return method([aHash], z.tuple([hash]), (params) =>
       ask({ method: name, params, result: recordOf(member, params[0]) }),
     );
   }
 }
 
-/** A row whose parameters a schema reads; others are refused with what was expected, and where. */
-function method<Params>(
-  schema: z.ZodType<Params>,
-  run: (params: Params, client: string) => Promise<Outcome>,
-): PayerMethod {
-  return async (params, client) => {
-    const parsed = schema.safeParse(params);
-    if (parsed.success) return run(parsed.data, client);
-    const [issue] = parsed.error.issues;
-    const place = issue === undefined || issue.path.length === 0 ? "" : ` (params/${issue.path.join("/")})`;
-    return refusal("invalid_params", `A parameter cannot be used${place}: ${issue?.message ?? "wrong"}`);
-  };
-}
+const aBoolean = "true or false";
+const aHash = "a hash";
 
 async function own(value: string): Promise<Outcome> {
   return { json: JSON.stringify(value) };

@@ -8,13 +8,18 @@ const percentilesMax = 20;
 /** `pay` with its order takes 356 bytes. */
 const callBytesMax = 1024;
 
+/* What a wallet is told where it sends something else; the sentence goes on with "was expected". */
+export const blockExpected = `latest, pending, safe, finalized or the number of one of the newest ${blocksBackMax} blocks`;
+export const feeBlocksExpected = `a number of blocks, 1 to ${feeBlocksMax}`;
+export const percentilesExpected = `a list of at most ${percentilesMax} percentiles`;
+export const transactionCallExpected = `a transaction with from, to, value and at most ${callBytesMax} bytes of data`;
+
 /** Where a call looks: a tag, or one of the newest blocks by its number. It is passed on as it is parsed. */
 export function createBlockParameter({ head }: { head: () => number | undefined }) {
-  const expected = `latest, pending, safe, finalized or the number of one of the newest ${blocksBackMax} blocks was expected`;
   const near = quantity
     .refine((number) => number >= (head() ?? Number.POSITIVE_INFINITY) - blocksBackMax)
     .transform(hexQuantity);
-  return z.union([z.enum(["latest", "pending", "safe", "finalized"]), near], expected);
+  return z.union([z.enum(["latest", "pending", "safe", "finalized"]), near]);
 }
 
 const counted = z.union([quantity, z.int().min(0)]).refine((count) => count >= 1 && count <= feeBlocksMax);

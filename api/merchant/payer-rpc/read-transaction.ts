@@ -30,10 +30,11 @@ export function readTransaction(hex: string): SignedTransaction | Refusal {
   return { hash, to: to?.toLowerCase(), value, data: data.toLowerCase() };
 }
 
-/** ethers throws on what is no transaction, among it a signature with the higher s (EIP-2). */
-function decode(hex: string): Transaction | undefined {
+/** ethers throws on what is no transaction, and only when the hash is asked for on a signature with the higher s (EIP-2). */
+function decode(hex: string) {
   try {
-    return Transaction.from(hex);
+    const { hash, chainId, gasLimit, to, value, data } = Transaction.from(hex);
+    return { hash, chainId, gasLimit, to, value, data };
   } catch {
     return undefined;
   }

@@ -13,6 +13,8 @@ export async function startLyingNode(t: Teardown, { upstream: first }: { upstrea
   let upstream = first;
   let lie: Lie | undefined;
   const server = createServer((request, response) => {
+    // It has no WebSocket, and says so to whoever asks for one.
+    if (request.method !== "POST") return void response.writeHead(404).end();
     void (async () => {
       const body: unknown = await json(request);
       const told = await fetch(upstream, {

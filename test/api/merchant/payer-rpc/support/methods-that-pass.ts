@@ -1,0 +1,20 @@
+/** What a wallet may call at /rpc, in order. One more is a decision, with a client that needs it. */
+export const methodsThatPass: readonly string[] = [
+  "eth_blockNumber",
+  "eth_call",
+  "eth_chainId",
+  "eth_estimateGas",
+  "eth_feeHistory",
+  "eth_gasPrice",
+  "eth_getBalance",
+  "eth_getBlockByHash",
+  "eth_getBlockByNumber",
+  "eth_getCode",
+  "eth_getTransactionByHash",
+  "eth_getTransactionCount",
+  "eth_getTransactionReceipt",
+  "eth_maxPriorityFeePerGas",
+  "eth_sendRawTransaction",
+  "net_version",
+  "web3_clientVersion",
+];
