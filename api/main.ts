@@ -18,5 +18,7 @@ await runService({
   },
   describe: ({ port, ops, contractsFolder }) =>
     `port ${port}, ops port ${ops.port}, ${readContracts(contractsFolder).length} contract(s)`,
-  start: (config, { logger, given }) => start(config, { logger, adoptChain: given.has("adopt-chain") }),
+  opsPort: 5000,
+  start: (config, { logger, given, readAgain }) =>
+    start(config, { logger, readAgain, adoptChain: given.has("adopt-chain") }),
 });

@@ -3,6 +3,9 @@ import { listenOn } from "../lib/http-service/create-http-service.ts";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { migrate } from "../lib/postgres/migrate.ts";
 import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
+import { answerReload } from "../lib/reload/answer-reload.ts";
+import { registerReloadMetrics } from "../lib/reload/reload-metrics.ts";
+import type { ReadAgain, Reloader } from "../lib/reload/reloader.ts";
 import type { ApiConfig } from "./config.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { createApp } from "./create-app.ts";
@@ -10,9 +13,12 @@ import { createParts } from "./create-parts.ts";
 import { openMerchantKeys } from "./merchant/open-merchant-keys.ts";
 import { createApiMetrics } from "./metrics.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
+import { createApiReloader } from "./reload.ts";
 
 export type Api = {
   address: { host: string; port: number; opsHost: string; opsPort: number };
+  /** Reads the configuration again as soon as it may: see `Reloader`. */
+  reloadSoon(): void;
   /** Lets answers end, then closes everything. */
   stop(): Promise<void>;
 };
@@ -24,23 +30,32 @@ export type Api = {
  * be used.
  */
 export async function start(
-  config: ApiConfig,
+  given: ApiConfig,
   {
     logger,
+    readAgain = () => ({ problems: ["this process was started without a file"] }),
     adoptChain = false,
     now = Date.now,
     atPoint,
   }: {
     logger: Logger;
+    /** Reads the configuration once more, for a reload. */
+    readAgain?: ReadAgain<ApiConfig>;
     adoptChain?: boolean;
     now?: () => number;
     /** Called between steps where a crash must not do harm. */
     atPoint?: (point: CrashPoint) => void;
   },
 ): Promise<Api> {
+  // A reload changes it in place.
+  const config = structuredClone(given);
   const metrics = createApiMetrics();
   const { registry } = metrics;
-  const progress = { state: "starting" };
+  const progress: { state: string; reloader: Reloader | undefined } = {
+    state: "starting",
+    reloader: undefined,
+  };
+  registerReloadMetrics({ registry, reloader: () => progress.reloader });
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
@@ -64,12 +79,14 @@ export async function start(
         process: "api",
         state: progress.state,
         profile: config.profile,
+        config: progress.reloader?.status() ?? null,
         index: follower.standing(),
         ledger: ledger?.standing() ?? null,
         head: heads.head() ?? null,
         liveClients: feed.clients(),
         eventStreams: parts.merchant.events.streams(),
       }),
+      reload: (options) => answerReload(progress.reloader, options),
     });
     closers.push(() => ops.stop());
     // Before PostgreSQL answers: what is away is told of one by one.
@@ -85,11 +102,14 @@ export async function start(
     parts.merchant.events.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
-    progress.state = "serving";
+    const reloader = createApiReloader({ running: config, readAgain, logger });
+    closers.push(() => reloader.stop());
+    Object.assign(progress, { state: "serving", reloader } satisfies typeof progress);
     return {
+      reloadSoon: reloader.reloadSoon,
       address: { host: server.host, port: server.port, opsHost: ops.host, opsPort: ops.port },
       async stop() {
-        progress.state = "stopping";
+        Object.assign(progress, { state: "stopping", reloader: undefined } satisfies typeof progress);
         // Streams have no end of their own: the listener would wait for them.
         feed.stop();
         await parts.merchant.events.stop();

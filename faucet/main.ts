@@ -15,5 +15,7 @@ await runService({
   readConfig: readFaucetConfig,
   describe: (config) =>
     `port ${config.port}, private port ${config.private.port}, ops port ${config.ops.port}`,
-  start: (config, { logger, given }) => start(config, { logger, adopt: given.has("adopt-chain") }),
+  opsPort: 5001,
+  start: (config, { logger, given, readAgain }) =>
+    start(config, { logger, readAgain, adopt: given.has("adopt-chain") }),
 });

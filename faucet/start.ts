@@ -5,12 +5,16 @@ import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { durabilityWarning } from "../lib/redis/durability.ts";
 import { waitForRedis } from "../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../lib/redis/redis-failure.ts";
+import { answerReload } from "../lib/reload/answer-reload.ts";
+import { registerReloadMetrics } from "../lib/reload/reload-metrics.ts";
+import type { ReadAgain, Reloader } from "../lib/reload/reloader.ts";
 import { checkFaucetChain } from "./check-chain.ts";
 import { adoptChain } from "./claims/adopt-chain.ts";
 import type { PaymentStore } from "./claims/payment-store.ts";
 import type { FaucetConfig } from "./config.ts";
 import { createFaucetParts, type FaucetParts } from "./faucet-parts.ts";
 import type { Payer } from "./payer/payer.ts";
+import { createFaucetReloader } from "./reload.ts";
 import { type CrashPoint, serve } from "./serve.ts";
 
 export type Faucet = {
@@ -23,6 +27,8 @@ export type Faucet = {
     opsPort: number;
     wallet: string;
   };
+  /** Reads the configuration again as soon as it may: see `Reloader`. */
+  reloadSoon(): void;
   /** Lets answers and the step of a payment that is under way end, then closes everything. */
   stop(): Promise<void>;
 };
@@ -37,6 +43,7 @@ type Progress = {
   payer: Payer | undefined;
   /** Why Redis may lose its last writes in a crash. */
   durabilityWarning: string | undefined;
+  reloader: Reloader | undefined;
 };
 
 /**
@@ -45,15 +52,18 @@ type Progress = {
  * the wallet cannot be opened.
  */
 export async function start(
-  config: FaucetConfig,
+  given: FaucetConfig,
   {
     logger,
+    readAgain = () => ({ problems: ["this process was started without a file"] }),
     adopt = false,
     now = Date.now,
     redisNow,
     atPoint = () => {},
   }: {
     logger: Logger;
+    /** Reads the configuration once more, for a reload. */
+    readAgain?: ReadAgain<FaucetConfig>;
     /** Accepts the chain, even if Redis belongs to another one. */
     adopt?: boolean;
     now?: () => number;
@@ -63,9 +73,17 @@ export async function start(
     atPoint?: (point: CrashPoint) => void | Promise<void>;
   },
 ): Promise<Faucet> {
+  // A reload changes it in place.
+  const config = structuredClone(given);
   const parts = await createFaucetParts(config, { logger, redisNow });
   const { redis, rpc, chain, store, wallet } = parts;
-  const progress: Progress = { state: "starting", payer: undefined, durabilityWarning: undefined };
+  const progress: Progress = {
+    state: "starting",
+    payer: undefined,
+    durabilityWarning: undefined,
+    reloader: undefined,
+  };
+  registerReloadMetrics({ registry: parts.metrics.registry, reloader: () => progress.reloader });
   const closers: (() => unknown)[] = [() => redis.disconnect(), () => rpc.stop()];
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
@@ -92,11 +110,14 @@ export async function start(
     const serving = await serve({ config, parts, genesisHash, logger, now, atPoint, onStop });
     progress.payer = serving.payer;
     await firstLook({ store });
-    progress.state = "serving";
+    const reloader = createFaucetReloader({ running: config, readAgain, logger });
+    onStop(() => reloader.stop());
+    Object.assign(progress, { state: "serving", reloader } satisfies Partial<Progress>);
     return {
+      reloadSoon: reloader.reloadSoon,
       address: { ...serving.address, opsHost: ops.host, opsPort: ops.port, wallet: wallet.address },
       async stop() {
-        progress.state = "stopping";
+        Object.assign(progress, { state: "stopping", reloader: undefined } satisfies Partial<Progress>);
         await close();
       },
     };
@@ -131,11 +152,13 @@ function startOps({
       process: "faucet",
       state: progress.state,
       profile,
+      config: progress.reloader?.status() ?? null,
       wallet: wallet.address,
       leader: progress.payer?.isLeader() ?? false,
       problems: reasons(),
       durabilityWarning: progress.durabilityWarning ?? null,
     }),
+    reload: (options) => answerReload(progress.reloader, options),
   });
 }
 

@@ -30,7 +30,8 @@ type PartsOptions = {
   config: GatewayConfig;
   /** The limiter is there later than the parts are, and holds when keys are lost. */
   progress: Pick<Progress, "limiter">;
-  methods: MethodTable;
+  /** Its rules are looked up anew for each call of the gateway's own. */
+  methods: Pick<MethodTable, "rules">;
   registry: Registry;
   logger: Logger;
   monotonicMs: () => number;

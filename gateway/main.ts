@@ -18,6 +18,7 @@ await runService({
   problemsOf: (error) => (error instanceof CertificateError ? [`tls: ${error.message}`] : undefined),
   describe: ({ port, ops, upstreams, keys }) =>
     `port ${port}, ops port ${ops.port}, ${upstreams.length} validator(s), ${keys.length} key(s)`,
-  start: (config, { logger }) => start(config, { logger }),
+  opsPort: 9540,
+  start: (config, { logger, readAgain }) => start(config, { logger, readAgain }),
   upFields: ({ upstreams }) => ({ validators: upstreams.length }),
 });

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createClientAddress } from "../lib/http-service/client-address.ts";
+import { type ClientAddress, createClientAddress } from "../lib/http-service/client-address.ts";
 import { lossReasons } from "./auth/key-loss.ts";
 import type { ConnectionSettings, GatewayConfig } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
@@ -31,7 +31,17 @@ import type { Progress } from "./status.ts";
 /** The first call should find a validator. Without any, the gateway serves all the same, and says so. */
 const headWaitMs = 2000;
 
+/** What calls are answered with, as far as a reload may change it. */
+export type Settings = { config: GatewayConfig; methods: MethodTable };
+
+export type Serving = {
+  http: HttpServer;
+  /** Answers the requests that begin from now on with other settings. */
+  use(settings: Settings): void;
+};
+
 type ServingOptions = {
+  /** Its bounds are read anew each time: `reload.ts` changes them in place. */
   config: GatewayConfig;
   connectionSettings: ConnectionSettings;
   methods: MethodTable;
@@ -45,14 +55,19 @@ type ServingOptions = {
 };
 
 /** Starts what takes calls once Redis answers: the limits, the pipeline, the sockets and the public port. */
-export async function startServing(options: ServingOptions): Promise<HttpServer> {
+export async function startServing(options: ServingOptions): Promise<Serving> {
   const { config, parts, progress, logger, monotonicMs } = options;
   const { registry } = options.metrics;
   const { answerBudget, subscriptions, upstream } = parts;
   const behind = startExplorer(options);
   const pipeline = createPipelineDependencies(options, { limiter: startLimiter(options), ...behind });
-  const { clientAddress } = pipeline;
-  const { handle, refuseBodiless, answerFrame } = createRequestHandler(pipeline);
+  let inUse = pipeline;
+  // For what has no request of its own: it goes by what counts at the moment.
+  const clientAddress: ClientAddress = {
+    of: (request) => inUse.clientAddress.of(request),
+    isTrustedProxy: (peer) => inUse.clientAddress.isTrustedProxy(peer),
+  };
+  const { handle, refuseBodiless, answerFrame, use } = createRequestHandler(pipeline);
   const sockets = createSockets({
     settings: config.webSocket,
     answerFrame,
@@ -78,25 +93,34 @@ export async function startServing(options: ServingOptions): Promise<HttpServer>
     tls: config.tls,
     handle,
     refuseBodiless,
-    upgrade: createUpgrade({ ...pipeline, sockets }),
+    upgrade: (exchange) => createUpgrade({ ...inUse, sockets })(exchange),
     sockets,
     webSocketSettings: config.webSocket,
     limits: config.limits,
     slots,
     budget,
     clientAddress,
-    droppedBytesMax: config.bodies.droppedBytesMax,
+    get droppedBytesMax() {
+      return config.bodies.droppedBytesMax;
+    },
     lateReply,
     giveUp: () => upstream.giveUp(),
     readers: parts.readers,
     logger,
   });
   return {
-    ...http,
-    stop(timeout) {
-      // Streams of events would go on until the time for stopping is over.
-      behind.openAnswers.stop();
-      return http.stop(timeout);
+    http: {
+      ...http,
+      stop(timeout) {
+        // Streams of events would go on until the time for stopping is over.
+        behind.openAnswers.stop();
+        return http.stop(timeout);
+      },
+    },
+    use(settings) {
+      inUse = { ...inUse, ...createChangeable(settings, parts) };
+      inUse.failures.allow(inUse.limits.requestsPerMinute);
+      use(inUse);
     },
   };
 }
@@ -132,32 +156,39 @@ function createPipelineDependencies(
   started: Pick<PipelineDependencies, "limiter" | "explorer" | "openAnswers">,
 ): PipelineDependencies {
   const { redis, upstream, deadly, answerBudget, cache, keys, filters, subscriptions } = parts;
-  const { profile, limits } = config;
+  const { profile } = config;
   return {
+    ...createChangeable({ config, methods }, parts),
     profile,
-    limits,
     keys,
-    clientAddress: createClientAddress({ trustedProxies: config.trustedProxies }),
     failures: createFailureLimiter({
       redis,
-      points: limits.requestsPerMinute,
+      points: config.limits.requestsPerMinute,
       durationSeconds: 60,
       sharedPerSecondMax: config.keyLookUps.failuresPerSecondMax,
       monotonicMs,
     }),
     ...started,
     isTls: config.tls !== undefined,
-    methods,
     upstream,
     cache,
     deadly,
-    traceBounds: config.traces,
-    checkTraceGas: createTraceGas({ cache, methods, gasMax: config.traces.gasMax }),
     answerBudget,
     answerOwnMethod: createOwnMethods({ filters, subscriptions }),
-    faucet: createFaucetClient({ url: config.faucetUrl }),
     metrics,
     logger,
     monotonicMs,
+  };
+}
+
+/** What of it a reload replaces: values of its own, so that a request keeps those that it began with. */
+function createChangeable({ config, methods }: Settings, { cache }: Pick<Parts, "cache">) {
+  return {
+    limits: { ...config.limits },
+    methods,
+    clientAddress: createClientAddress({ trustedProxies: config.trustedProxies }),
+    traceBounds: { ...config.traces },
+    checkTraceGas: createTraceGas({ cache, methods, gasMax: config.traces.gasMax }),
+    faucet: createFaucetClient({ url: config.faucetUrl }),
   };
 }

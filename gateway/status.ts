@@ -1,4 +1,5 @@
 import type { Readiness } from "../lib/ops-server.ts";
+import type { Reloader } from "../lib/reload/reloader.ts";
 import type { AnswerBudget } from "./answer-budget/answer-budget.ts";
 import type { KeyCache } from "./auth/key-cache.ts";
 import { lossReasons } from "./auth/key-loss.ts";
@@ -7,11 +8,12 @@ import type { Limiter } from "./limits/limiter.ts";
 import type { HttpServer } from "./server/http-server.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
-/** How far the gateway has come. `limiter` and `http` are there once it has them. */
+/** How far the gateway has come. `limiter`, `http` and `reloader` are there once it has them. */
 export type Progress = {
   state: "starting" | "serving" | "stopping";
   limiter: Limiter | undefined;
   http: HttpServer | undefined;
+  reloader: Reloader | undefined;
 };
 
 /** What the ops server tells: `/readyz` and `/status`. */
@@ -41,11 +43,12 @@ export function createStatus({
     },
 
     status() {
-      const { state, limiter, http } = progress;
+      const { state, limiter, http, reloader } = progress;
       return {
         process: "gateway",
         state,
         profile: config.profile,
+        config: reloader?.status(),
         redis: { ...limiter?.state(), hearsKeyChanges: keys.hearsChanges() },
         keys: { ...keys.history(), loss: keys.loss(), lookUps: keys.stats() },
         tls: http?.certificate(),

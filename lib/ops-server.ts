@@ -1,10 +1,14 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { isFromHere } from "./http-service/from-here.ts";
 import { createIsOwnHost, notOwnHost } from "./http-service/own-host.ts";
 import { problemDocument, problemType } from "./http-service/problem.ts";
 
 export type Readiness = { ready: boolean; degraded?: boolean; reasons: readonly string[] };
+
+/** An answer of the ops server, as JSON. */
+export type OpsAnswer = { status: number; body: object };
 
 export type OpsServer = { host: string; port: number; stop(): Promise<void> };
 
@@ -15,6 +19,8 @@ export type OpsServer = { host: string; port: number; stop(): Promise<void> };
  * - `GET /readyz` 200 `{ready: true, degraded, reasons}` while it can serve, else 503
  * - `GET /status` what the process knows of itself, as JSON
  * - `GET /metrics` Prometheus text format
+ * - `POST /reload` has the process read its configuration again, with `?dry-run` only check it; without a body, from this
+ *   machine alone, and never from a web page
  *
  * They are answered to a `Host` of this server alone: loopback, the address that it listens on, one of `hosts`.
  *
@@ -27,6 +33,7 @@ export async function startOpsServer({
   registry,
   readiness,
   status,
+  reload,
 }: {
   host: string;
   port: number;
@@ -34,6 +41,8 @@ export async function startOpsServer({
   registry: Registry;
   readiness: () => Readiness;
   status: () => object;
+  /** Undefined where the configuration cannot be read again. */
+  reload?: ((options: { dryRun: boolean }) => OpsAnswer) | undefined;
 }): Promise<OpsServer> {
   const pages: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
     "/livez": async () => json(200, { live: true }),
@@ -49,10 +58,15 @@ export async function startOpsServer({
     const respond = ({ status, type, body }: { status: number; type: string; body: string }) => {
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
     };
-    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    const [path = "/", query = ""] = (request.url ?? "/").split("?", 2);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!isOwnHost(request)) {
       respond(forbidden);
+    } else if (path === "/reload" && reload !== undefined) {
+      const refusal = refuseReload(request, query);
+      if (request.method !== "POST") response.setHeader("Allow", "POST");
+      const { status, body } = refusal ?? reload({ dryRun: query === dryRunQuery });
+      respond(json(status, body, refusal === undefined ? undefined : problemType));
     } else if (page === undefined) {
       respond(json(404, { detail: `Here are ${Object.keys(pages).join(", ")}` }));
     } else if (request.method !== "GET" && request.method !== "HEAD") {
@@ -85,6 +99,27 @@ function portOf(address: AddressInfo | string | null): number | undefined {
 
 function json(status: number, value: object, type = "application/json") {
   return { status, type, body: `${JSON.stringify(value, undefined, 2)}\n` };
+}
+
+const dryRunQuery = "dry-run";
+
+/** Why this request may not have the configuration read again; undefined where it may. */
+function refuseReload({ method, headers, socket }: IncomingMessage, query: string): OpsAnswer | undefined {
+  const refuse = (condition: "method_not_allowed" | "forbidden" | "invalid_request", detail: string) => {
+    const body = problemDocument({ condition, detail });
+    return { status: body.status, body };
+  };
+  if (method !== "POST") return refuse("method_not_allowed", "A reload is asked for with POST");
+  if (!isFromHere(socket)) return refuse("forbidden", "Only a program on the same machine may ask for it");
+  // Browsers send one of them with each POST.
+  if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
+    return refuse("forbidden", "No web page may ask for it");
+  }
+  if ((headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined) {
+    return refuse("invalid_request", "It takes no body: the process reads the file that it was started with");
+  }
+  if (query !== "" && query !== dryRunQuery) return refuse("invalid_request", "Only ?dry-run is known");
+  return undefined;
 }
 
 const refused = problemDocument({ condition: "forbidden", detail: `${notOwnHost} (ops.hosts)` });

@@ -36,11 +36,10 @@ export const uncountedBytesMax = 16 * 1024;
 type KeyAccount = { bytes: number; holds: number };
 type Shared = { holders: number };
 
-export function createAnswerBudget({
-  bodyBytesMax,
-  keyBytesMax,
-  processBytesMax,
-}: Pick<AnswerSettings, "bodyBytesMax" | "keyBytesMax" | "processBytesMax">): AnswerBudget {
+/** The bounds are read anew for each answer. */
+export function createAnswerBudget(
+  settings: Readonly<Pick<AnswerSettings, "bodyBytesMax" | "keyBytesMax" | "processBytesMax">>,
+): AnswerBudget {
   const keys = new Map<string, KeyAccount>();
   const shared = new Map<object, Shared>();
   const refused: Record<AnswerBound, number> = { body: 0, key: 0, process: 0 };
@@ -56,9 +55,9 @@ export function createAnswerBudget({
 
   /** Undefined where there is room. An answer that another hold shares costs the process nothing. */
   function boundMet(account: KeyAccount, ofBody: number, answer: object, bytes: number) {
-    if (ofBody + bytes > bodyBytesMax) return "body";
-    if (account.bytes + bytes > keyBytesMax) return "key";
-    return !shared.has(answer) && heldBytes + bytes > processBytesMax ? "process" : undefined;
+    if (ofBody + bytes > settings.bodyBytesMax) return "body";
+    if (account.bytes + bytes > settings.keyBytesMax) return "key";
+    return !shared.has(answer) && heldBytes + bytes > settings.processBytesMax ? "process" : undefined;
   }
 
   function share(answer: object, bytes: number): void {
@@ -112,6 +111,7 @@ export function createAnswerBudget({
           const isMore = bytes > own;
           add(bytes - own);
           if (!isMore) return true;
+          const { keyBytesMax, processBytesMax } = settings;
           const bound =
             account.bytes > keyBytesMax ? "key" : heldBytes > processBytesMax ? "process" : undefined;
           if (bound !== undefined) refused[bound] += 1;

@@ -20,13 +20,13 @@ const lookEveryMs = 500;
 
 /**
  * Closes connections whose clients read a long answer slower than `readBytesPerSecondMin`, counted from `readGraceMs` after
- * its beginning. A client that takes a byte now and then would hold all of it for ever.
+ * its beginning; both are read anew each time. A client that takes a byte now and then would hold all of it for ever.
  */
 export function createReaderWatch({
-  settings: { readBytesPerSecondMin, readGraceMs },
+  settings,
   monotonicMs,
 }: {
-  settings: Pick<AnswerSettings, "readBytesPerSecondMin" | "readGraceMs">;
+  settings: Readonly<Pick<AnswerSettings, "readBytesPerSecondMin" | "readGraceMs">>;
   monotonicMs: () => number;
 }): ReaderWatch {
   const readings = new Map<Reading, number>();
@@ -34,6 +34,7 @@ export function createReaderWatch({
 
   const looking = setInterval(() => {
     const nowMs = monotonicMs();
+    const { readBytesPerSecondMin, readGraceMs } = settings;
     for (const [reading, startedMs] of readings) {
       const elapsedMs = nowMs - startedMs - readGraceMs;
       // A reader that has taken nothing is closed as soon as the grace ends.

@@ -26,10 +26,10 @@ export type FilterStore = {
 /** Filters in Redis, so that any gateway can answer any poll, and a gateway that dies takes none with it. */
 export function createFilterStore({
   redis,
-  settings: { idleMsMax, perKeyMax, bytesPerKeyMax },
+  settings,
 }: {
   redis: Redis;
-  /** `bytesPerKeyMax` is of criteria. */
+  /** Read anew each time. `bytesPerKeyMax` is of criteria. */
   settings: { idleMsMax: number; perKeyMax: number; bytesPerKeyMax: number };
 }): FilterStore {
   const run = (script: Script, { keyId, id }: FilterName, args: (string | number)[] = []) =>
@@ -37,14 +37,14 @@ export function createFilterStore({
       redis,
       script,
       keys: [filterIndexKey(keyId), filterRowKey({ keyId, id })],
-      args: [id, idleMsMax, ...args],
+      args: [id, settings.idleMsMax, ...args],
     });
 
   return {
     async create(keyId, { kind, criteria, cursor }) {
       const id = `0x${randomBytes(16).toString("hex")}`;
       const row = ["kind", kind, "criteria", criteria, "cursor", cursor];
-      const bounds = [perKeyMax, bytesPerKeyMax, Buffer.byteLength(criteria)];
+      const bounds = [settings.perKeyMax, settings.bytesPerKeyMax, Buffer.byteLength(criteria)];
       const made = await run(createScript, { keyId, id }, [...bounds, ...row]);
       if (made === 1) return { id };
       return made === -1 ? "tooLarge" : "tooMany";

@@ -58,7 +58,7 @@ export function createFilters({
   const create = createFilterMaker({ store, blocks, pending, settings });
   const changes = createFilterChanges({
     store,
-    poll: createPoll({ blocks, pending, blocksPerPollMax: settings.blocksPerPollMax }),
+    poll: createPoll({ blocks, pending, blocksPerPollMax: () => settings.blocksPerPollMax }),
     askLogs: ask,
     methods,
     answerBudget,

@@ -36,7 +36,7 @@ export function createPoll({
 }: {
   blocks: RecentBlocks;
   pending: Pick<PendingTransactions, "after">;
-  blocksPerPollMax: number;
+  blocksPerPollMax: () => number;
 }): (name: FilterName, row: FilterRow, askLogs: AskLogs) => Promise<Step> {
   const read = new LRUCache<string, ReadFilter>({ maxSize: criteriaBytesRemembered });
 
@@ -97,7 +97,7 @@ export function createPoll({
     const hash = await blocks.hashAt(last.number, keyId);
     if (hash === undefined) return "unanswered";
     if (hash !== last.hash) return "ended";
-    const number = earlier(head.number, last.number + BigInt(blocksPerPollMax));
+    const number = earlier(head.number, last.number + BigInt(blocksPerPollMax()));
     if (number === last.number) return { answer: nothing, cursor: row.cursor };
     const [answer, nextHash] = await Promise.all([
       pollOf(name, row, { after: last.number, upTo: number, askLogs }),

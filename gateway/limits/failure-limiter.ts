@@ -23,6 +23,8 @@ export type FailureLimiter = {
    * the address is blocked. Never rejects.
    */
   countFailure(address: string): Promise<number>;
+  /** From now on an address may fail so often. */
+  allow(points: number): void;
 };
 
 /**
@@ -65,6 +67,10 @@ export function createFailureLimiter({
 
   return {
     blockedForMs,
+    allow(points) {
+      shared.points = points;
+      insurance.points = points;
+    },
     async countFailure(address) {
       const blockedMs = blockedForMs(address);
       if (blockedMs > 0) return blockedMs;

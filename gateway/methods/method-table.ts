@@ -48,6 +48,8 @@ export type MethodLookup = MethodRule | "refused" | "unknown";
 export type MethodTable = {
   lookup(method: string): MethodLookup;
   rules: ReadonlyMap<string, MethodRule>;
+  /** The names, and the beginnings of names with a `*`, that are known and never forwarded. */
+  refused: readonly string[];
   /** Points that a request to the explorer costs. */
   explorerCost: number;
 };
@@ -89,6 +91,7 @@ export function readMethodTable(file: string): MethodTable {
   const refusedPrefixes = refused.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   return {
     rules,
+    refused,
     explorerCost,
     lookup(method) {
       const rule = rules.get(method);

@@ -65,13 +65,19 @@ export type RequestContext = {
 /** Answers one kind of HTTP request. May throw; the caller hands that to `fail`. */
 export type Route = (exchange: Exchange, context: RequestContext) => void;
 
-/** Makes contexts, and bounds how many requests are in flight at once. `onResponse` is called once for each context. */
-export function createRequestContexts(deps: PipelineDependencies) {
-  const { limits, metrics, logger } = deps;
+/**
+ * Makes contexts, and bounds how many requests are in flight at once. What is in `use` when a context is opened counts for its
+ * request to the end, so one request never meets two configurations.
+ */
+export function createRequestContexts(first: PipelineDependencies) {
+  const { metrics, logger } = first;
+  let inUse = first;
   let inFlight = 0;
   metrics.showInFlight(() => inFlight);
 
-  return function openContext(onResponse: (response: Response) => void): RequestContext {
+  /** `onResponse` is called once. */
+  function open(onResponse: (response: Response) => void): RequestContext {
+    const deps = inUse;
     let isOver = false;
     let isInFlight = false;
 
@@ -88,7 +94,7 @@ export function createRequestContexts(deps: PipelineDependencies) {
     return {
       deps,
       enter() {
-        isInFlight = inFlight < limits.requestsInFlightMax;
+        isInFlight = inFlight < deps.limits.requestsInFlightMax;
         if (isInFlight) inFlight += 1;
         return isInFlight;
       },
@@ -99,6 +105,14 @@ export function createRequestContexts(deps: PipelineDependencies) {
         respond(rpcErrorResponse(refusal("internal_error", unexpected, { data: { requestId } })));
       },
     };
+  }
+
+  return {
+    open,
+    /** For the requests that begin from now on. */
+    use(next: PipelineDependencies): void {
+      inUse = next;
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export type RequestHandler = {
   /** Refuses a request whose body comes in chunks, none of them with its head. */
   refuseBodiless(head: RequestHead): Reply;
   answerFrame: AnswerFrame;
+  /** What requests that begin from now on are answered with. */
+  use(next: PipelineDependencies): void;
 };
 
 const routes: ReadonlyMap<string, Route> = new Map([
@@ -38,13 +40,13 @@ function routeOf(head: RequestHead): Route {
 /** Makes the functions that answer requests and frames, count them and log them. They never throw or reject. */
 export function createRequestHandler(deps: PipelineDependencies): RequestHandler {
   const { metrics, logger, monotonicMs } = deps;
-  const openContext = createRequestContexts(deps);
+  const contexts = createRequestContexts(deps);
 
   return {
     handle(exchange, answer) {
       const startedMs = monotonicMs();
       const { head } = exchange;
-      const context = openContext((response) => {
+      const context = contexts.open((response) => {
         const { reply } = response;
         metrics.requests.inc(reply.status);
         metrics.requestSeconds.observe((monotonicMs() - startedMs) / 1000);
@@ -68,7 +70,7 @@ export function createRequestHandler(deps: PipelineDependencies): RequestHandler
     answerFrame: (frame, from) =>
       new Promise((resolve) => {
         const startedMs = monotonicMs();
-        const context = openContext((response) => {
+        const context = contexts.open((response) => {
           const { body, status, release } = response.reply;
           metrics.frames.inc();
           record("frame", response, startedMs);
@@ -81,6 +83,7 @@ export function createRequestHandler(deps: PipelineDependencies): RequestHandler
           context.fail(error);
         }
       }),
+    use: contexts.use,
   };
 
   function record(what: string, { reply, refused, keyId, requestId }: Response, startedMs: number): void {

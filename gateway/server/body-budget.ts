@@ -25,7 +25,7 @@ export type BodyBudget = {
   dropped(): ReadonlyMap<BodyScope, number>;
 };
 
-type Pool = { reading: Set<Body>; bytes: number; readingMax: number; bytesMax: number };
+type Pool = { reading: Set<Body>; bytes: number };
 type Body = {
   bytes: number;
   sinceMs: number;
@@ -33,6 +33,13 @@ type Body = {
   pools: Record<BodyScope, Pool>;
   drop: (scope: BodyScope) => void;
 };
+
+/** The names of each scope's bounds. */
+const boundsOf = {
+  key: { reading: "readingPerKeyMax", bytes: "heldBytesPerKeyMax" },
+  address: { reading: "readingPerAddressMax", bytes: "heldBytesPerAddressMax" },
+  process: { reading: "readingMax", bytes: "heldBytesMax" },
+} as const satisfies Record<BodyScope, Record<"reading" | "bytes", keyof BodySettings>>;
 
 /** The pool of all bodies whose key is not known yet. */
 const strangers = "";
@@ -49,28 +56,27 @@ export function createBodyBudget({
   settings,
   monotonicMs,
 }: {
-  settings: BodySettings;
+  /** Read anew for each piece of a body. */
+  settings: Readonly<BodySettings>;
   monotonicMs: () => number;
 }): BodyBudget {
-  const whole = createPool(settings.readingMax, settings.heldBytesMax);
+  const whole = createPool();
   const byKey = new Map<string, Pool>();
   const byAddress = new Map<string, Pool>();
   const dropped = new Map<BodyScope, number>();
 
-  function poolOf(pools: Map<string, Pool>, name: string, readingMax: number, bytesMax: number): Pool {
-    const pool = pools.get(name) ?? createPool(readingMax, bytesMax);
+  function poolOf(pools: Map<string, Pool>, name: string): Pool {
+    const pool = pools.get(name) ?? createPool();
     pools.set(name, pool);
     return pool;
   }
-  const poolOfKey = (keyId: string) =>
-    poolOf(byKey, keyId, settings.readingPerKeyMax, settings.heldBytesPerKeyMax);
-  const poolOfAddress = (address: string) =>
-    poolOf(byAddress, address, settings.readingPerAddressMax, settings.heldBytesPerAddressMax);
 
   function check(body: Body): void {
     for (const scope of bodyScopes) {
       const pool = body.pools[scope];
-      while (!body.isOver && (pool.reading.size > pool.readingMax || pool.bytes > pool.bytesMax)) {
+      const readingMax = settings[boundsOf[scope].reading];
+      const bytesMax = settings[boundsOf[scope].bytes];
+      while (!body.isOver && (pool.reading.size > readingMax || pool.bytes > bytesMax)) {
         const victim = leastProgressed(pool.reading, monotonicMs()) ?? body;
         dropped.set(scope, (dropped.get(scope) ?? 0) + 1);
         victim.isOver = true;
@@ -83,7 +89,7 @@ export function createBodyBudget({
   return {
     begin({ address, drop }) {
       let keyId = strangers;
-      const pools = { key: poolOfKey(keyId), address: poolOfAddress(address), process: whole };
+      const pools = { key: poolOf(byKey, keyId), address: poolOf(byAddress, address), process: whole };
       const body: Body = { bytes: 0, sinceMs: monotonicMs(), isOver: false, pools, drop: () => {} };
       let isReleased = false;
       const forget = (scope: BodyScope) => {
@@ -124,7 +130,7 @@ export function createBodyBudget({
           forget("key");
           dropIfEmpty(byKey, keyId);
           keyId = key;
-          pools.key = poolOfKey(key);
+          pools.key = poolOf(byKey, key);
           pools.key.bytes += body.bytes;
           if (isReading) pools.key.reading.add(body);
           check(body);
@@ -138,8 +144,8 @@ export function createBodyBudget({
   };
 }
 
-function createPool(readingMax: number, bytesMax: number): Pool {
-  return { reading: new Set(), bytes: 0, readingMax, bytesMax };
+function createPool(): Pool {
+  return { reading: new Set(), bytes: 0 };
 }
 
 function leastProgressed(bodies: ReadonlySet<Body>, nowMs: number): Body | undefined {

@@ -25,10 +25,11 @@ type OfAddress = { count: number; strangers: Set<Taken> };
  * open loses them to one with a key. If all have had a good key, the new one is refused.
  */
 export function createConnectionSlots({
-  settings: { max, perAddressMax },
+  settings,
   isTrustedProxy,
 }: {
-  settings: ConnectionSettings;
+  /** Read anew for each connection. */
+  settings: Readonly<ConnectionSettings>;
   isTrustedProxy: (peer: string) => boolean;
 }): ConnectionSlots {
   const addresses = new Map<string, OfAddress>();
@@ -46,6 +47,7 @@ export function createConnectionSlots({
 
   return {
     take(peer, close) {
+      const { max, perAddressMax } = settings;
       const counted = limitAddress(normalizeAddress(peer) ?? unknownAddress);
       const known = addresses.get(counted);
       if (known !== undefined && known.count >= perAddressMax && !isTrustedProxy(peer)) {

@@ -27,6 +27,8 @@ export type HttpServer = {
   port: number;
   /** Undefined without TLS. */
   certificate(): Certificate | undefined;
+  /** Serves the certificate of other files from now on. Does nothing without TLS. */
+  useCertificate(files: TlsFiles): void;
   /** Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. */
   stop(options: { timeoutMs: number }): Promise<void>;
 };
@@ -77,6 +79,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     host,
     port: us_socket_local_port(socket),
     certificate: () => secure?.certificate(),
+    useCertificate: (files) => secure?.useFiles(files),
     async stop({ timeoutMs }) {
       drain.begin();
       us_listen_socket_close(socket);

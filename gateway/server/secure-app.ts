@@ -9,6 +9,8 @@ export type SecureApp = {
   /** Accepts connections, to be listened with. */
   acceptor: TemplatedApp;
   certificate(): Certificate;
+  /** Takes the certificate of other files, where it can be used, as when the files change. */
+  useFiles(files: TlsFiles): void;
   /** Closes every connection. */
   close(): void;
 };
@@ -28,7 +30,7 @@ type Served = { app: TemplatedApp; connections: number };
  * goes on.
  */
 export function createSecureApp({
-  files,
+  files: firstFiles,
   serve,
   logger,
 }: {
@@ -36,6 +38,7 @@ export function createSecureApp({
   serve: Serve;
   logger: Logger;
 }): SecureApp {
+  let files = firstFiles;
   let certificate = readCertificate(files);
   // It serves no request, but has to be a TLS app like those behind it: a plain one corrupts their memory.
   const acceptor = createApp();
@@ -97,6 +100,10 @@ export function createSecureApp({
   return {
     acceptor,
     certificate: () => certificate,
+    useFiles(others) {
+      files = others;
+      renew();
+    },
     close() {
       clearInterval(timer);
       acceptor.close();

@@ -8,12 +8,8 @@ export type LogBudgetSettings = {
   logValuesMax: number;
 };
 
-/** Counts log subscriptions and their values, by key and in all. */
-export function createLogBudget({
-  logSubscriptionsPerKeyMax,
-  logValuesPerKeyMax,
-  logValuesMax,
-}: LogBudgetSettings) {
+/** Counts log subscriptions and their values, by key and in all. The bounds are read anew for each. */
+export function createLogBudget(settings: Readonly<LogBudgetSettings>) {
   const keys = new Map<string, { subscriptions: number; values: number }>();
   let valuesInAll = 0;
 
@@ -22,6 +18,7 @@ export function createLogBudget({
 
     /** Undefined if there was room. */
     take(keyId: string, values: number): Refusal | undefined {
+      const { logSubscriptionsPerKeyMax, logValuesPerKeyMax, logValuesMax } = settings;
       const key = keys.get(keyId) ?? { subscriptions: 0, values: 0 };
       if (key.subscriptions >= logSubscriptionsPerKeyMax) {
         return refusal(

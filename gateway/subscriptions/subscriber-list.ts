@@ -24,12 +24,12 @@ export type Subscription = {
 
 export type SubscriberList = ReturnType<typeof createSubscriberList>;
 
-/** All subscriptions by their subscribers, at most `perSubscriberMax` each. */
+/** All subscriptions by their subscribers, at most `perSubscriberMax()` each. */
 export function createSubscriberList({
   perSubscriberMax,
   onRemoved,
 }: {
-  perSubscriberMax: number;
+  perSubscriberMax: () => number;
   onRemoved: (subscription: Subscription) => void;
 }) {
   const subscribers = new Map<Subscriber, Map<string, Subscription>>();
@@ -49,7 +49,8 @@ export function createSubscriberList({
     count: (kind: SubscriptionRequest["kind"]): number => counts[kind],
     notificationsSent: () => notificationsSent,
 
-    hasRoom: (subscriber: Subscriber): boolean => (subscribers.get(subscriber)?.size ?? 0) < perSubscriberMax,
+    hasRoom: (subscriber: Subscriber): boolean =>
+      (subscribers.get(subscriber)?.size ?? 0) < perSubscriberMax(),
 
     add(subscription: Subscription): void {
       const { subscriber, id, request } = subscription;

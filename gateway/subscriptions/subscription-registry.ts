@@ -37,7 +37,8 @@ export type SubscriptionRegistryOptions = {
   upstream: Pick<Upstream, "onHead" | "onEpoch">;
   askChain: AskChain;
   pending: Pick<PendingTransactions, "follow">;
-  settings: LogBudgetSettings & { subscriptionsPerConnectionMax: number };
+  /** Read anew for each subscription. */
+  settings: Readonly<LogBudgetSettings & { subscriptionsPerConnectionMax: number }>;
 };
 
 /**
@@ -48,16 +49,11 @@ export type SubscriptionRegistryOptions = {
  * A block costs at most one request for its logs, and one text for each block or log, however many subscribe.
  */
 export function createSubscriptionRegistry(options: SubscriptionRegistryOptions): SubscriptionRegistry {
-  const {
-    upstream,
-    askChain,
-    pending,
-    settings: { subscriptionsPerConnectionMax, ...logBounds },
-  } = options;
+  const { upstream, askChain, pending, settings } = options;
   const index = createLogIndex<Subscription>();
-  const budget = createLogBudget(logBounds);
+  const budget = createLogBudget(settings);
   const list = createSubscriberList({
-    perSubscriberMax: subscriptionsPerConnectionMax,
+    perSubscriberMax: () => settings.subscriptionsPerConnectionMax,
     onRemoved(subscription) {
       const { keyId, request } = subscription;
       index.remove(subscription);
@@ -104,7 +100,7 @@ export function createSubscriptionRegistry(options: SubscriptionRegistryOptions)
     subscribe(subscriber, params, keyId) {
       const request = readSubscriptionRequest(params);
       if (isRefusal(request)) return request;
-      if (!list.hasRoom(subscriber)) return tooManySubscriptions(subscriptionsPerConnectionMax);
+      if (!list.hasRoom(subscriber)) return tooManySubscriptions(settings.subscriptionsPerConnectionMax);
       const refused = request.kind === "logs" ? budget.take(keyId, valuesOf(request)) : undefined;
       if (refused !== undefined) return refused;
       const subscription: Subscription = { id: newId(), keyId, subscriber, request, after: undefined };

@@ -22,8 +22,8 @@ export function createIsOwnHost({ hosts }: { hosts: readonly string[] }): IsOwnH
 }
 
 const hostPattern = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/;
-/** As `normalizeAddress` spells them. */
-const loopback = /^(?:127\.\d+\.\d+\.\d+|(?:0+:){7}0*1)$/;
+/** Loopback addresses, as `normalizeAddress` spells them. */
+export const loopback = /^(?:127\.\d+\.\d+\.\d+|(?:0+:){7}0*1)$/;
 
 export const notOwnHost =
   "The Host is not this server's: use http://127.0.0.1 or http://localhost, or add the name to its configuration";

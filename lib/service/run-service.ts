@@ -4,7 +4,10 @@ import type { OptionTable } from "../cli/command.ts";
 import { type Given, readProgram } from "../cli/read-program.ts";
 import { ConfigError } from "../config/read-config.ts";
 import { createLogger } from "../logger.ts";
+import type { ReadAgain } from "../reload/reloader.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { onReloadSignal } from "./reload-signal.ts";
+import { runReload } from "./run-reload.ts";
 import { firstStopSignal } from "./stop-signals.ts";
 
 /** What every service's configuration has. */
@@ -32,19 +35,25 @@ export type Service<Config extends ServiceConfig> = {
   problemsOf?(error: unknown): readonly string[] | undefined;
   /** What `--check` tells of a configuration that is in order, beside the profile. */
   describe(config: Config): string;
+  /** The port of its ops server where the configuration names none: there `reload` asks. */
+  opsPort: number;
+  /** `reloadSoon` has it read its configuration again, with `readAgain`. */
   start(
     config: Config,
-    dependencies: { logger: Logger; given: Given },
-  ): Promise<{ address: object; stop(): Promise<void> }>;
+    dependencies: { logger: Logger; given: Given; readAgain: ReadAgain<Config> },
+  ): Promise<{ address: object; reloadSoon(): void; stop(): Promise<void> }>;
   /** What the line that it is up has beside its address and profile. */
   upFields?(config: Config): object;
 };
 
 /**
- * Runs a service as a process: reads its command line and configuration, starts it, stops it on SIGTERM or SIGINT. Ends
- * with 0, with 2 where the command line or the configuration cannot be used, else with 1.
+ * Runs a service as a process: reads its command line and configuration, starts it, stops it on SIGTERM or SIGINT. SIGHUP
+ * has it read its configuration again, and so does the command `reload`, which tells how that ended. Ends with 0, with 2
+ * where the command line or the configuration cannot be used, else with 1.
  */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
+  const [first, ...others] = process.argv.slice(2);
+  if (first === "reload") return runReload(service, others);
   const read = readProgram(
     {
       invocation: service.invocation,
@@ -55,6 +64,9 @@ export async function runService<Config extends ServiceConfig>(service: Service<
         ...service.options,
         check: { text: "checks the configuration, starts nothing" },
       },
+      details: [
+        `${service.invocation} reload has a running process read its configuration again; so does SIGHUP.`,
+      ],
     },
     process.argv.slice(2),
     (given) => given,
@@ -63,43 +75,47 @@ export async function runService<Config extends ServiceConfig>(service: Service<
   if (read.kind === "unusable") return refuse(read.text);
   const given = read.options;
   const file = given.needText("config");
-  const config = readUsable({ service, file, profile: given.text("profile") });
-  if (config === undefined) return;
+  const readAgain = () => readOrProblems({ service, file, profile: given.text("profile") });
+  const found = readAgain();
+  if ("problems" in found) {
+    return refuse(`The ${service.name}'s configuration cannot be used:\n  ${found.problems.join("\n  ")}\n`);
+  }
+  const { config } = found;
   if (given.has("check")) {
     process.stdout.write(`${file} is in order: ${config.profile} profile, ${service.describe(config)}\n`);
     return;
   }
-  await run(service, { config, given });
+  await run(service, { config, given, readAgain });
 }
 
-function readUsable<Config extends ServiceConfig>({
-  service: { name, readConfig, problemsOf },
+function readOrProblems<Config extends ServiceConfig>({
+  service: { readConfig, problemsOf },
   file,
   profile,
 }: {
   service: Service<Config>;
   file: string;
   profile: string | undefined;
-}): Config | undefined {
+}): ReturnType<ReadAgain<Config>> {
   try {
-    return readConfig({ file, env: process.env, profile });
+    return { config: readConfig({ file, env: process.env, profile }) };
   } catch (error) {
     const problems = error instanceof ConfigError ? error.problems : problemsOf?.(error);
     if (problems === undefined) throw error;
-    refuse(`The ${name}'s configuration cannot be used:\n  ${problems.join("\n  ")}\n`);
-    return undefined;
+    return { problems };
   }
 }
 
 async function run<Config extends ServiceConfig>(
   { name, start, upFields }: Service<Config>,
-  { config, given }: { config: Config; given: Given },
+  { config, given, readAgain }: { config: Config; given: Given; readAgain: ReadAgain<Config> },
 ): Promise<void> {
   const logger = createLogger({ name, ...config.log });
-  const signalled = firstStopSignal();
+  const { signalled, hear } = onReloadSignal(firstStopSignal);
   try {
-    const started = await Promise.race([start(config, { logger, given }), signalled]);
+    const started = await Promise.race([start(config, { logger, given, readAgain }), signalled]);
     if (typeof started === "string") process.exit(exitCodes.done);
+    hear(() => started.reloadSoon());
     logger.info({ ...started.address, profile: config.profile, ...upFields?.(config) }, `${name} is up`);
     logger.info({ signal: await signalled }, "stopping");
     await started.stop();

@@ -20,6 +20,7 @@ import { registerTraceMetrics } from "../../gateway/traces/trace-metrics.ts";
 import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
+import { registerReloadMetrics } from "../../lib/reload/reload-metrics.ts";
 import { endpointsTable } from "./api-endpoints.ts";
 import { operationsTable } from "./api-operations.ts";
 import { clientExample, clientsTable, webSocketClientsTable } from "./clients.ts";
@@ -29,7 +30,7 @@ import { markdownTable } from "./markdown-table.ts";
 export const generated: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   "gateway-metrics": gatewayMetricsTable,
-  "faucet-metrics": () => metricsTable(createFaucetMetrics().registry),
+  "faucet-metrics": () => metricsTable(faucetRegistry()),
   "api-metrics": () => metricsTable(apiRegistry()),
   "api-endpoints": endpointsTable,
   "api-operations": operationsTable,
@@ -80,6 +81,7 @@ function gatewayMetricsTable(): string {
 /** Every metric that a gateway registers, without a gateway: nothing asks these for their values. */
 export function gatewayRegistry(): Registry {
   const { registry } = createGatewayMetrics();
+  registerReloadMetrics({ registry, reloader: () => undefined });
   const state = () => ({ answers: true, since: 0, reason: undefined });
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });
@@ -131,9 +133,17 @@ export function gatewayRegistry(): Registry {
   return registry;
 }
 
+/** Every metric that a faucet registers, without a faucet. */
+export function faucetRegistry(): Registry {
+  const { registry } = createFaucetMetrics();
+  registerReloadMetrics({ registry, reloader: () => undefined });
+  return registry;
+}
+
 /** Every metric that an API registers, without an API. */
 export function apiRegistry(): Registry {
   const { registry } = createApiMetrics();
+  registerReloadMetrics({ registry, reloader: () => undefined });
   const no = () => false;
   registerStateMetrics({
     registry,

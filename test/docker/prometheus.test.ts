@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
-import { createFaucetMetrics } from "../../faucet/metrics.ts";
-import { apiRegistry, gatewayRegistry } from "../../scripts/docs/generated.ts";
+
+import { apiRegistry, faucetRegistry, gatewayRegistry } from "../../scripts/docs/generated.ts";
 import { createNetworkMetrics } from "../../scripts/network/exporter/network-metrics.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -105,7 +105,7 @@ t.test("every metric that a rule or the dashboard names is one that there is", a
   const registries = [
     gatewayRegistry(),
     apiRegistry(),
-    createFaucetMetrics().registry,
+    faucetRegistry(),
     createNetworkMetrics({
       look: () => Promise.reject(new Error("nobody is asked")),
       stalledAfterSeconds: 10,

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { type Gateway, start } from "../../gateway/start.ts";
+import type { ReadAgain } from "../../lib/reload/reloader.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 export type GatewayUnderTest = {
@@ -37,11 +38,14 @@ export async function startGateway(
     upstreams,
     change = (config) => config,
     monotonicMs,
+    readAgain,
   }: {
     redisUrl: string;
     upstreams: readonly string[];
     change?: (config: GatewayConfig) => GatewayConfig;
     monotonicMs?: () => number;
+    /** What a reload reads. */
+    readAgain?: ReadAgain<GatewayConfig>;
   },
 ): Promise<GatewayUnderTest> {
   const shipped = readGatewayConfig({
@@ -84,6 +88,7 @@ export async function startGateway(
   const gateway: Gateway = await start(config, {
     logger,
     ...(monotonicMs === undefined ? {} : { monotonicMs }),
+    ...(readAgain === undefined ? {} : { readAgain }),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => {

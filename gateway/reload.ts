@@ -1,0 +1,122 @@
+import type { Logger } from "pino";
+import { createReloader, type Prepared, type ReadAgain, type Reloader } from "../lib/reload/reloader.ts";
+import type { ConnectionSettings, GatewayConfig } from "./config.ts";
+import { keepRules } from "./methods/keep-rules.ts";
+import { readMethodTable } from "./methods/method-table.ts";
+import { CertificateError, readCertificate } from "./server/certificate.ts";
+import { fitConnections } from "./server/descriptors.ts";
+import type { Serving, Settings } from "./start-serving.ts";
+
+/** What may change while the gateway runs. All else is fixed when its parts are made. */
+const live = [
+  "log.level",
+  "methodsFile",
+  "methods",
+  "tls",
+  "trustedProxies",
+  "faucetUrl",
+  "limits",
+  "connections",
+  "bodies",
+  "answers",
+  "filters",
+  "traces.gasMax",
+  "traces.callsMax",
+  "traces.heavyOptions",
+  "webSocket.connectionsPerKeyMax",
+  "webSocket.subscriptionsPerConnectionMax",
+  "webSocket.logSubscriptionsPerKeyMax",
+  "webSocket.logValuesPerKeyMax",
+  "webSocket.logValuesMax",
+  "webSocket.framesPerSecondMax",
+  "webSocket.framesInFlightMax",
+  "webSocket.waitingBytesMax",
+  "stopTimeoutMs",
+] as const;
+
+/** Has a running gateway read its configuration and its method table again. */
+export function createGatewayReloader({
+  running,
+  readAgain,
+  serving,
+  connectionSettings,
+  descriptorsMax,
+  logger,
+  monotonicMs,
+}: {
+  /** What the gateway's parts read. It is changed in place. */
+  running: Settings;
+  readAgain: ReadAgain<GatewayConfig>;
+  serving: Serving;
+  /** What the bounds on connections came to. It is changed in place. */
+  connectionSettings: ConnectionSettings;
+  descriptorsMax: number;
+  logger: Logger;
+  monotonicMs: () => number;
+}): Reloader {
+  function prepare(next: Settings): Prepared {
+    const { tls } = next.config;
+    if ((tls === undefined) !== (running.config.tls === undefined)) {
+      return { problems: ["tls cannot be turned on or off without a restart"] };
+    }
+    const fitted = fitOrProblem(next.config);
+    if (typeof fitted === "string") return { problems: [`connections: ${fitted}`] };
+    const problem = tls === undefined ? undefined : certificateProblem(tls);
+    if (problem !== undefined) return { problems: [`tls: ${problem}`] };
+    return {
+      commit() {
+        const methods = keepRules(next.methods, running.methods);
+        serving.use({ config: next.config, methods });
+        if (tls !== undefined) serving.http.useCertificate(tls);
+        Object.assign(connectionSettings, fitted);
+        logger.level = next.config.log.level;
+        running.methods = methods;
+        takeBounds(running.config, next.config);
+      },
+    };
+  }
+
+  function fitOrProblem(config: GatewayConfig): ConnectionSettings | string {
+    try {
+      return fitConnections({ config, descriptorsMax, logger });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  return createReloader({
+    running,
+    readAgain,
+    load: (config) => ({ config, methods: readMethodTable(config.methodsFile) }),
+    comparable,
+    live,
+    prepare,
+    logger,
+    monotonicMs,
+  });
+}
+
+/** The configuration by the names of its file, with what stands in the method table beside it. */
+function comparable({ config, methods: { rules, refused, explorerCost } }: Settings): object {
+  return { ...config, methods: { ...Object.fromEntries(rules), refused, explorerCost } };
+}
+
+/** The parts have the objects of `config`, and read their bounds each time. */
+function takeBounds(config: GatewayConfig, next: GatewayConfig): void {
+  for (const name of ["limits", "bodies", "answers", "filters"] as const) {
+    Object.assign(config[name], next[name]);
+  }
+  Object.assign(config.webSocket, next.webSocket);
+  config.stopTimeoutMs = next.stopTimeoutMs;
+  config.tls = next.tls;
+}
+
+function certificateProblem(files: { certFile: string; keyFile: string }): string | undefined {
+  try {
+    readCertificate(files);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CertificateError) return error.message;
+    throw error;
+  }
+}

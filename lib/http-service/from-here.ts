@@ -1,0 +1,12 @@
+import type { Socket } from "node:net";
+import { normalizeAddress } from "./client-address.ts";
+import { loopback } from "./own-host.ts";
+
+/**
+ * Whether the other end of a connection is on this machine: its address is loopback, or the one that it connected to. In a
+ * container it is the container alone.
+ */
+export function isFromHere({ remoteAddress, localAddress }: Pick<Socket, "remoteAddress" | "localAddress">) {
+  const from = normalizeAddress(remoteAddress ?? "");
+  return from !== undefined && (loopback.test(from) || from === normalizeAddress(localAddress ?? ""));
+}
