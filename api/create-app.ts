@@ -109,6 +109,7 @@ export function createApp({
   createMerchantPages({
     sales: createKeySales(merchant.services),
     dashboard: merchant.services.dashboard,
+    invoices: merchant.services.invoices,
     ...{ sessions, charge, explain: explainFailure, logger },
     placeOf: explorer.placeOf,
   }).addTo(app);

@@ -10,6 +10,7 @@ const files = [
     "merchant.js",
     "sign-in.js",
     "order.js",
+    "invoice.js",
     "page-parts.js",
     "pay-with-wallet.js",
     "sent-payment.js",

@@ -48,6 +48,12 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     await page.locator("form.order-form button").click();
     await page.locator(".alarm").waitFor();
   };
+  const orderForNothing = async (page: Page) => {
+    await page.locator("#amountIdr").fill("12,5");
+    await page.locator("#redirectUrl").fill("javascript:alert(1)");
+    await page.locator("form.order-form button").click();
+    await page.locator("form [aria-invalid=true]").first().waitFor();
+  };
   // Whoever lost the answer may ask again for some minutes: so each look has one.
   const askAgain = async (page: Page) => {
     await page.evaluate(postForKey);
@@ -64,6 +70,30 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     }),
     scene("begin", "Somebody who has just come", "/merchant", of("newcomer")),
     scene("overview", "The end of a day", "/merchant", customer),
+    scene("no-invoices", "No invoices yet", "/merchant/invoices", of("newcomer")),
+    scene("invoices", "Invoices", "/merchant/invoices", customer),
+    scene("invoices-found", "A search", "/merchant/invoices?q=sinar&state=paid_late", customer),
+    scene("invoices-none", "A search that finds nothing", "/merchant/invoices?q=nobody", customer),
+    scene("new-invoice", "A new invoice", "/merchant/invoices/new", customer),
+    scene("new-invoice-fault", "An invoice that cannot be", "/merchant/invoices/new", {
+      ...customer,
+      act: orderForNothing,
+    }),
+    scene("invoice-made", "An invoice that was just made", `${paths.openInvoice}?done=made`, customer),
+    scene("invoice-underpaid", "An invoice with a part paid", paths.underpaid, customer),
+    scene("invoice-paid", "A paid invoice", paths.paidInvoice, customer),
+    scene("invoice-overpaid", "An invoice with too much paid", paths.overpaid, customer),
+    scene("invoice-expired", "An invoice that ran out", paths.expiredInvoice, customer),
+    scene("invoice-late", "An invoice that was paid late", paths.late, customer),
+    scene("invoice-canceled", "A canceled invoice", paths.canceled, customer),
+    scene("invoice-missing", "No such invoice", "/merchant/invoices/inv_0000000000000000000000", customer),
+    scene("cancel-invoice", "Canceling an invoice", `${paths.openInvoice}/cancel`, customer),
+    scene("refund", "Giving back what is too much", `${paths.overpaid}/refund`, {
+      ...customer,
+      script: one,
+      differsWithoutScripts: true,
+    }),
+    scene("refund-nothing", "Nothing to give back", `${paths.paidInvoice}/refund`, customer),
     scene("no-keys", "No keys yet", "/merchant/keys", of("newcomer")),
     scene("keys", "Keys, and orders that wait", "/merchant/keys", {
       ...customer,

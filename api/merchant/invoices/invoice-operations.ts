@@ -28,7 +28,7 @@ const createHeaders = {
 
 const dayExpected = "A date was expected: YYYY-MM-DD";
 /** The year is one that PostgreSQL has. */
-const day = z.iso
+export const day = z.iso
   .date(dayExpected)
   .refine((text) => text >= "1970-01-01", dayExpected)
   .optional()

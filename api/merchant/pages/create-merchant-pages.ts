@@ -20,9 +20,14 @@ import type {
   MerchantServices,
 } from "./merchant-page.ts";
 import { buy, makeOrder } from "./pages/buy.ts";
+import { askToCancel, cancelInvoice, collectInvoice } from "./pages/change-invoice.ts";
+import { invoice } from "./pages/invoice.ts";
+import { invoiceList, invoicesCsv } from "./pages/invoices.ts";
 import { keys } from "./pages/keys.ts";
+import { makeInvoice, newInvoice } from "./pages/new-invoice.ts";
 import { order } from "./pages/order.ts";
 import { overview } from "./pages/overview.ts";
+import { refundInvoice } from "./pages/refund-invoice.ts";
 import { askToRevoke, revoke } from "./pages/revoke.ts";
 import { endOtherSessions, endSession, sessions as sessionsPage, signOut } from "./pages/sessions.ts";
 import { signInPage } from "./pages/sign-in.ts";
@@ -32,6 +37,15 @@ import { languages } from "./texts/languages.ts";
 /** Every page for merchants. */
 export const merchantRoutes: readonly MerchantRoute[] = [
   overview,
+  invoiceList,
+  invoicesCsv,
+  newInvoice,
+  makeInvoice,
+  invoice,
+  askToCancel,
+  cancelInvoice,
+  collectInvoice,
+  refundInvoice,
   keys,
   buy,
   makeOrder,
@@ -68,7 +82,7 @@ export type MerchantPagesOptions = MerchantServices & {
 };
 
 /**
- * The pages at /merchant: signing in, the overview, keys, buying one, sessions. All but signing a message and a payment works without
+ * The pages at /merchant: signing in, the overview, invoices, keys, buying one, sessions. All but signing a message and a payment works without
  * scripts, by forms; a form is taken from our own pages alone.
  */
 export function createMerchantPages(options: MerchantPagesOptions) {
@@ -79,13 +93,13 @@ export function createMerchantPages(options: MerchantPagesOptions) {
     const { language, chosen } = chooseLanguage(request);
     if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
     const place = placeOf(request, language);
-    const { sales, dashboard, sessions } = options;
+    const { sales, dashboard, invoices, sessions } = options;
     const context: MerchantContext = {
       ...place.context,
       ...{ words: languages[language], language },
-      ...{ sales, dashboard, sessions },
+      ...{ sales, dashboard, invoices, sessions },
     };
-    const charged = await charge({ request, reply, cost: 1 });
+    const charged = await charge({ request, reply, cost: row.cost ?? 1 });
     if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);
     try {
       return send(reply, { place, context, answer: await answer(row, { request, context }) });
@@ -140,6 +154,11 @@ function send(
   if (answer.setCookie !== undefined) reply.header("Set-Cookie", answer.setCookie);
   if ("redirect" in answer)
     return reply.header("Cache-Control", "no-store").redirect(place.root + answer.redirect, 303);
+  if ("file" in answer) {
+    const { text, type, name } = answer.file;
+    const file = { "Content-Type": type, "Content-Disposition": `attachment; filename="${name}"` };
+    return reply.headers({ ...headers, ...file }).send(text);
+  }
   const { context: explorer, ...where } = place;
   const page = { ...answer, assets: "merchant", words: context.words.words };
   return reply

@@ -7,6 +7,7 @@ export type Tab = Exclude<keyof Texts["tabs"], "label">;
 
 const tabPaths: readonly (readonly [Tab, string])[] = [
   ["overview", "merchant"],
+  ["invoices", "merchant/invoices"],
   ["keys", "merchant/keys"],
   ["sessions", "merchant/sessions"],
 ];

@@ -1,6 +1,7 @@
 import type { Language } from "../../../lib/web/languages.ts";
 import type { Page, PageContext } from "../../explorer/page.ts";
 import type { DashboardServices } from "../dashboard/dashboard-operations.ts";
+import type { Invoices } from "../invoices/invoices.ts";
 import type { WalletSession } from "../session/session-store.ts";
 import type { WalletSessions } from "../session/wallet-sessions.ts";
 import type { KeySales } from "./key-sales.ts";
@@ -10,6 +11,7 @@ import type { Texts } from "./texts/en.ts";
 export type MerchantServices = {
   sales: KeySales;
   dashboard: DashboardServices["dashboard"];
+  invoices: Pick<Invoices, "list" | "csv" | "readWithHistory" | "createByForm" | "cancel" | "collect">;
   sessions: Pick<WalletSessions, "list" | "end" | "endOthers" | "forgetCookie">;
 };
 
@@ -18,8 +20,10 @@ export type MerchantContext = PageContext & MerchantServices & { words: Texts; l
 
 export type SignedIn = MerchantContext & { session: WalletSession };
 
-/** What is sent: a page, or where to go on; with a cookie where the session ends. */
-export type MerchantAnswer = (Page | { redirect: string }) & { setCookie?: string };
+/** What is sent: a page, a file to save, or where to go on; with a cookie where the session ends. */
+export type MerchantAnswer = (Page | { file: SavedFile } | { redirect: string }) & { setCookie?: string };
+
+export type SavedFile = { text: string; type: string; name: string };
 
 export type Input = {
   params: Readonly<Record<string, string>>;
@@ -33,5 +37,7 @@ export type MerchantRoute = {
   method: "GET" | "POST";
   /** With Fastify's parameters, from the root. */
   path: string;
+  /** What it is charged to the client's address; 1 where nothing is said. */
+  cost?: number;
   answer(context: SignedIn, input: Input): Promise<MerchantAnswer> | MerchantAnswer;
 };

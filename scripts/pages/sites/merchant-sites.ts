@@ -7,12 +7,14 @@ import { developmentOwner } from "../../../lib/fee-collector/development-keys.ts
 import { developmentFeeSettings } from "../../../lib/fee-collector/fee-settings.ts";
 import { network } from "../../../lib/network.ts";
 import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
+import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { deployContracts } from "../../contracts/deploy-contracts.ts";
 import { type OwnAnvil, startOwnAnvil } from "../../processes/own-anvil.ts";
 import { reservePort } from "../../processes/reserved-port.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { once, type Site } from "./explorer-sites.ts";
 import { createMerchantClient, type MadeOrder, type MerchantSession } from "./merchant-client.ts";
+import { fillInvoices, type InvoicePaths } from "./merchant-invoices.ts";
 import { ownApiConfig } from "./own-api-config.ts";
 import { waitForIndex } from "./start-explorer.ts";
 
@@ -83,12 +85,19 @@ async function waitForLedger(opsUrl: string): Promise<void> {
 
 /** Time is not moved ahead for it: every other order would run out as well. */
 async function expireOrders(postgresUrl: string, label: string): Promise<void> {
+  const before = "now() - interval '1 minute'";
+  await withDatabase(postgresUrl, (db) =>
+    db.query(`update svc.orders set valid_until = ${before} where request ->> 'label' = $1`, [label]),
+  );
+}
+
+async function withDatabase<Value>(
+  postgresUrl: string,
+  work: (db: Pick<Queryable, "query">) => Promise<Value>,
+): Promise<Value> {
   const connection = await connectPostgres({ url: postgresUrl, name: "pages", logger: silent });
   try {
-    const before = "now() - interval '1 minute'";
-    await connection.query(`update svc.orders set valid_until = ${before} where request ->> 'label' = $1`, [
-      label,
-    ]);
+    return await work(connection);
   } finally {
     await connection.end();
   }
@@ -105,7 +114,8 @@ async function payTooLittle(anvil: OwnAnvil, { transaction: { to, data } }: Made
 }
 
 export type MerchantSite = Site & {
-  paths: Readonly<Record<"open" | "sent" | "reverted" | "paid" | "used" | "expired" | "key", string>>;
+  paths: InvoicePaths &
+    Readonly<Record<"open" | "sent" | "reverted" | "paid" | "used" | "expired" | "key", string>>;
 };
 
 export type MerchantSites = {
@@ -138,7 +148,7 @@ export function openMerchantSites(
       const { alice, bob } = merchants;
       const used = await client.order(token, { package: "yearly", label: "Web shop" });
       await client.pay(alice, used);
-      const { id } = await client.take(token, used.id);
+      const { id, secret } = await client.take(token, used.id);
       await client.buy(alice, token, { package: "monthly", scopes: ["dashboard:read"] });
       const old = await client.buy(alice, token, { package: "monthly", label: "Laptop that was stolen" });
       await client.revoke(token, old.id);
@@ -153,6 +163,10 @@ export function openMerchantSites(
       const late = await client.order(token, { package: "monthly", label: "Too late" });
       await expireOrders(postgresUrl, "Too late");
       const wrong = await payTooLittle(anvil, open);
+      const payer = merchants.carol.address;
+      const invoices = await withDatabase(postgresUrl, (db) =>
+        fillInvoices({ url, secret, anvil, db, payer }),
+      );
       const sent = await client.order(token, { package: "monthly", label: "On its way" });
       await anvil.rpc("evm_setAutomine", [false]);
       const hash = await client.pay(alice, sent);
@@ -160,6 +174,7 @@ export function openMerchantSites(
       return {
         url,
         paths: {
+          ...invoices,
           ...{ open: pathOf(open), paid: pathOf(paid), used: pathOf(used) },
           ...{ expired: pathOf(late), reverted: `${pathOf(open)}?tx=${wrong}` },
           ...{ sent: `${pathOf(sent)}?tx=${hash}`, key: `/merchant/keys/${id}/revoke` },

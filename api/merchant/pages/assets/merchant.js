@@ -1,6 +1,7 @@
 // @ts-check
 // What merchants' pages do beyond their HTML: signing in and paying, which need a wallet. All else works without it.
 
+import { followInvoice, offerRefund } from "./invoice.js";
 import { followOrder } from "./order.js";
 import { offerSignIn } from "./sign-in.js";
 
@@ -37,4 +38,6 @@ function forgetSecret() {
 sendOnce();
 if (document.getElementById("sign-in") !== null) offerSignIn();
 if (document.getElementById("order") !== null) followOrder();
+if (document.getElementById("invoice") !== null) void followInvoice();
+if (document.getElementById("refund") !== null) offerRefund();
 if (document.getElementById("secret") !== null) forgetSecret();

@@ -5,6 +5,7 @@ import type { DashboardRecord } from "../../dashboard/dashboard-record.ts";
 import { formatRupiah } from "../../invoices/format-rupiah.ts";
 import { pageHead } from "../elements.ts";
 import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
+import { invoiceRows } from "./invoice-elements.ts";
 import { waitingCards } from "./keys.ts";
 
 /** What a shop needs at the end of a day. */
@@ -25,6 +26,7 @@ export const overview: MerchantRoute = {
 ${waitingCards(context, paid)}
 ${numbersOf(context, numbers)}
 ${beginning(context, numbers)}
+${latest(context, numbers)}
 ${chart(context, numbers)}`,
     };
   },
@@ -48,12 +50,32 @@ function tile(
   return html`<div class="tile"><p class="tile-name">${name}</p><p class="tile-value">${formatRupiah(amountIdr)}</p><p class="tile-more">${texts.invoicesPaid(paid, el.integer(paid))}</p></div>`;
 }
 
-/** For who has no key yet. */
-function beginning({ words, el }: SignedIn, { keys }: DashboardRecord): Html {
-  if (keys.active > 0) return html``;
-  const { overview: texts } = words;
-  return html`<section class="card"><h2>${texts.begin}</h2><p>${texts.beginKeys}</p>
-<p class="actions"><a class="button quiet" href="${el.to("merchant/buy")}">${words.keys.buy}</a></p></section>`;
+/** For who has made no invoice, or has no key, yet. */
+function beginning({ words, el }: SignedIn, { keys, latest: newest }: DashboardRecord): Html {
+  const { overview: texts, invoices } = words;
+  const link = (path: string, text: string) =>
+    html`<p class="actions"><a class="button quiet" href="${el.to(path)}">${text}</a></p>`;
+  const steps = [
+    ...(newest.length > 0
+      ? []
+      : [html`<li><p>${invoices.list.noneHelp}</p>${link("merchant/invoices/new", invoices.make)}</li>`]),
+    ...(keys.active > 0
+      ? []
+      : [html`<li><p>${texts.beginKeys}</p>${link("merchant/buy", words.keys.buy)}</li>`]),
+  ];
+  if (steps.length === 0) return html``;
+  return html`<section class="card"><h2>${texts.begin}</h2><ul class="todo">${steps}</ul></section>`;
+}
+
+/** The newest invoices, and the way to a new one. */
+function latest(context: SignedIn, { latest: newest }: DashboardRecord): Html {
+  if (newest.length === 0) return html``;
+  const { words, el } = context;
+  const { overview: texts, invoices } = words;
+  return html`<section class="card"><div class="below"><h2>${texts.latest}</h2>
+<p class="actions"><a class="button" href="${el.to("merchant/invoices/new")}">${invoices.make}</a></p></div>
+${invoiceRows(context, { caption: texts.latest, invoices: newest })}
+<p><a href="${el.to("merchant/invoices")}">${texts.allInvoices}</a></p></section>`;
 }
 
 /** The last 30 days as bars, and as a table for who does not see them. */

@@ -1,3 +1,4 @@
+import { invoices } from "./en/invoices.ts";
 import { overview } from "./en/overview.ts";
 import { settings } from "./en/settings.ts";
 import { webhooks } from "./en/webhooks.ts";
@@ -10,6 +11,7 @@ export const en = {
   tabs: {
     label: "Your pages",
     overview: "Overview",
+    invoices: "Invoices",
     keys: "Keys",
     webhooks: "Webhooks",
     settings: "Settings",
@@ -17,6 +19,7 @@ export const en = {
   },
   account: { signedInAs: "Signed in as", signOut: "Sign out" },
   overview,
+  invoices,
   signIn: {
     title: "Sign in with your wallet",
     how: "Your wallet signs a short message that names this site. That costs nothing and moves nothing.",

@@ -1,4 +1,5 @@
 import type { Texts } from "./en.ts";
+import { invoices } from "./id/invoices.ts";
 import { overview } from "./id/overview.ts";
 import { settings } from "./id/settings.ts";
 import { webhooks } from "./id/webhooks.ts";
@@ -11,6 +12,7 @@ export const id: Texts = {
   tabs: {
     label: "Halaman Anda",
     overview: "Ringkasan",
+    invoices: "Tagihan",
     keys: "Kunci",
     webhooks: "Webhook",
     settings: "Pengaturan",
@@ -18,6 +20,7 @@ export const id: Texts = {
   },
   account: { signedInAs: "Masuk sebagai", signOut: "Keluar" },
   overview,
+  invoices,
   signIn: {
     title: "Masuk dengan dompet Anda",
     how: "Dompet Anda menandatangani pesan pendek yang menyebut situs ini. Itu tidak berbiaya dan tidak memindahkan apa pun.",

@@ -10,6 +10,8 @@ export const overview = {
   day: "Day",
   paid: "Paid",
   received: "Received",
+  latest: "Latest invoices",
+  allInvoices: "All invoices",
   begin: "Where to begin",
   beginKeys: "A key lets a program of yours use the developer API.",
 };

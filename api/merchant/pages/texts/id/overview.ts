@@ -12,6 +12,8 @@ export const overview: Texts["overview"] = {
   day: "Hari",
   paid: "Lunas",
   received: "Diterima",
+  latest: "Tagihan terbaru",
+  allInvoices: "Semua tagihan",
   begin: "Mulai dari mana",
   beginKeys: "Dengan kunci, program Anda dapat memakai API pengembang.",
 };
