@@ -8,7 +8,7 @@ export type Lie = (call: { method: string; params: readonly unknown[]; result: u
 const call = z.looseObject({ method: z.string(), params: z.array(z.unknown()) });
 const answer = z.looseObject({});
 
-/** A node before another one, whose results it changes; `tell` sets how, undefined tells the truth. */
+/** A node before another one, whose results it changes; `tell` sets how, also with a promise, undefined tells the truth. */
 export async function startLyingNode(t: Teardown, { upstream: first }: { upstream: string }) {
   let upstream = first;
   let lie: Lie | undefined;
@@ -24,14 +24,17 @@ export async function startLyingNode(t: Teardown, { upstream: first }: { upstrea
       });
       const calls = z.array(call).parse([body].flat());
       const answers = z.array(answer).parse([await told.json()].flat());
-      const changed = answers.map((given, index) => {
-        const asked = calls[index];
-        if (asked === undefined || lie === undefined || !("result" in given)) return given;
-        return { ...given, result: lie({ ...asked, result: given["result"] }) };
-      });
+      const changed = await Promise.all(
+        answers.map(async (given, index) => {
+          const asked = calls[index];
+          if (asked === undefined || lie === undefined || !("result" in given)) return given;
+          return { ...given, result: await lie({ ...asked, result: given["result"] }) };
+        }),
+      );
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify(Array.isArray(body) ? changed : changed[0]));
-    })();
+      // Where the other one is away, so is this.
+    })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => {
