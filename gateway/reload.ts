@@ -6,10 +6,12 @@ import { readMethodTable } from "./methods/method-table.ts";
 import { CertificateError, readCertificate } from "./server/certificate.ts";
 import { fitConnections } from "./server/descriptors.ts";
 import type { Serving, Settings } from "./start-serving.ts";
+import type { Upstream } from "./upstream/upstream.ts";
 
 /** What may change while the gateway runs. All else is fixed when its parts are made. */
 const live = [
   "log.level",
+  "upstreams",
   "methodsFile",
   "methods",
   "tls",
@@ -39,6 +41,7 @@ export function createGatewayReloader({
   running,
   readAgain,
   serving,
+  upstream,
   connectionSettings,
   descriptorsMax,
   logger,
@@ -48,6 +51,7 @@ export function createGatewayReloader({
   running: Settings;
   readAgain: ReadAgain<GatewayConfig>;
   serving: Serving;
+  upstream: Pick<Upstream, "problem" | "configure" | "setLogLevel">;
   /** What the bounds on connections came to. It is changed in place. */
   connectionSettings: ConnectionSettings;
   descriptorsMax: number;
@@ -63,13 +67,17 @@ export function createGatewayReloader({
     if (typeof fitted === "string") return { problems: [`connections: ${fitted}`] };
     const problem = tls === undefined ? undefined : certificateProblem(tls);
     if (problem !== undefined) return { problems: [`tls: ${problem}`] };
+    const tooMany = upstream.problem(next.config.upstreams);
+    if (tooMany !== undefined) return { problems: [`upstreams: ${tooMany}`] };
     return {
       commit() {
         const methods = keepRules(next.methods, running.methods);
         serving.use({ config: next.config, methods });
         if (tls !== undefined) serving.http.useCertificate(tls);
         Object.assign(connectionSettings, fitted);
+        upstream.configure(next.config.upstreams);
         logger.level = next.config.log.level;
+        upstream.setLogLevel(next.config.log.level);
         running.methods = methods;
         takeBounds(running.config, next.config);
       },
@@ -98,7 +106,8 @@ export function createGatewayReloader({
 
 /** The configuration by the names of its file, with what stands in the method table beside it. */
 function comparable({ config, methods: { rules, refused, explorerCost } }: Settings): object {
-  return { ...config, methods: { ...Object.fromEntries(rules), refused, explorerCost } };
+  const upstreams = Object.fromEntries(config.upstreams.map(({ name, url }) => [name, url]));
+  return { ...config, upstreams, methods: { ...Object.fromEntries(rules), refused, explorerCost } };
 }
 
 /** The parts have the objects of `config`, and read their bounds each time. */
@@ -107,6 +116,7 @@ function takeBounds(config: GatewayConfig, next: GatewayConfig): void {
     Object.assign(config[name], next[name]);
   }
   Object.assign(config.webSocket, next.webSocket);
+  config.upstreams = next.upstreams;
   config.stopTimeoutMs = next.stopTimeoutMs;
   config.tls = next.tls;
 }

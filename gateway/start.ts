@@ -80,6 +80,7 @@ export async function start(
       running,
       readAgain,
       serving,
+      upstream: parts.upstream,
       connectionSettings,
       descriptorsMax,
       logger,

@@ -19,7 +19,7 @@ export function createRunTrace({
 }: {
   pool: Pick<ValidatorPool, "submit" | "healthy">;
   deadly: Pick<DeadlyCalls, "note">;
-  nodesInAll: number;
+  nodesInAll: () => number;
   monotonicMs: () => number;
   giveBack: (slot: TraceSlot, keyId: string) => void;
   /** It has reached no validator and waits again. */
@@ -52,7 +52,7 @@ export function createRunTrace({
             isBroken ? lostInStream(call, slot, keyId) : giveBack(slot, keyId),
           ),
         );
-      } else if (result === "unsent" && trace.unsent < nodesInAll) {
+      } else if (result === "unsent" && trace.unsent < nodesInAll()) {
         trace.unsent += 1;
         putBack(trace);
         giveBack(slot, keyId);

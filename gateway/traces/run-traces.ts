@@ -21,7 +21,7 @@ export type RunTracesOptions = {
   slots: TraceSlots;
   deadly: DeadlyCalls;
   settings: Pick<TraceSettings, "sparedMin" | "queueMax" | "queuePerKeyMax">;
-  nodesInAll: number;
+  nodesInAll: () => number;
   monotonicMs: () => number;
 };
 
@@ -91,7 +91,7 @@ export function createRunTraces(options: RunTracesOptions) {
     if (refused !== undefined) return refused;
     const urls = pool.healthy().map(({ url }) => url);
     const lifetimeMs = Math.ceil(Math.max(0, deadlineMs - monotonicMs())) + lifetimeMoreMs;
-    return slots.take({ keyId, fingerprint, urls, spared, lifetimeMs });
+    return slots.take({ keyId, fingerprint, urls, spared: spared(), lifetimeMs });
   }
 
   function giveBack(slot: TraceSlot, keyId: string): void {

@@ -18,11 +18,11 @@ export function createTraceAdmission({
   deadly: Pick<DeadlyCalls, "has" | "isStruck">;
   queue: Pick<ReturnType<typeof createTraceQueue>, "count" | "countOf">;
   settings: Pick<TraceSettings, "sparedMin" | "queueMax" | "queuePerKeyMax">;
-  nodesInAll: number;
+  nodesInAll: () => number;
   isStopped: () => boolean;
 }) {
   /** How many healthy nodes stay without a trace. Where there are fewer in all, one of them has to do. */
-  const spared = Math.min(sparedMin, nodesInAll - 1);
+  const spared = () => Math.min(sparedMin, nodesInAll() - 1);
 
   function whyNot(call: CallToForward, keyId: string): Unanswered | undefined {
     if (isStopped()) return "unavailable";
@@ -30,7 +30,7 @@ export function createTraceAdmission({
     if (deadly.has(call)) return "deadly";
     const healthy = pool.healthy().length;
     if (healthy === 0) return "unavailable";
-    return healthy > spared ? undefined : "spared";
+    return healthy > spared() ? undefined : "spared";
   }
 
   function whyFull(keyId: string): Unanswered | undefined {
@@ -41,7 +41,7 @@ export function createTraceAdmission({
   /** Why no trace begins at the moment, in words for people; undefined where traces do. */
   function problem(): string | undefined {
     const healthy = pool.healthy().length;
-    return healthy > spared ? undefined : `no traces: ${healthy} healthy of ${nodesInAll}`;
+    return healthy > spared() ? undefined : `no traces: ${healthy} healthy of ${nodesInAll()}`;
   }
 
   return { whyNot, whyFull, spared, problem };

@@ -56,6 +56,9 @@ export function createTraceNodes({
       const places = new Map(head.status().map((place) => [place.label, place]));
       return pool.status().validators.map((node) => ({ ...places.get(node.label), ...node }));
     },
+    setLogLevel(level: string): void {
+      ownLogger.level = level;
+    },
     settleAll: pool.settleAll,
     async stop(): Promise<void> {
       pool.stop();

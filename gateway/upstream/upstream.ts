@@ -11,6 +11,7 @@ import { type AnnouncedHead, followAnnounced } from "./announced-head.ts";
 import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
 import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
+import type { NamedUpstream } from "./named-upstreams.ts";
 import type { CallOptions, Settle, UpstreamResult } from "./upstream-result.ts";
 import { problemsOf, upstreamStatus } from "./upstream-status.ts";
 import { createValidatorPool } from "./validator-pool.ts";
@@ -41,6 +42,12 @@ export type Upstream = {
   whyNoneCounts(): string | undefined;
   /** The chain and each validator, for `/status`. */
   status(): object;
+  /** Why these cannot be the validators now; undefined where they can. */
+  problem(upstreams: readonly NamedUpstream[]): string | undefined;
+  /** Makes these the validators: new ones get calls once they are known, others answer what they have and are let go. */
+  configure(upstreams: readonly NamedUpstream[]): void;
+  /** Of the lines about nodes for traces; all others follow the logger. */
+  setLogLevel(level: string): void;
   /** Settles all calls as unavailable and takes none in any more. */
   giveUp(): void;
   stop(): Promise<void>;
@@ -72,9 +79,10 @@ export function createUpstream({
   logger: Logger;
   monotonicMs?: () => number;
 }): Upstream {
-  const named = config.upstreams;
+  let named: readonly NamedUpstream[] = config.upstreams;
+  const followed = () => named.map(({ name, url }) => ({ label: name, url, wsUrl: config.newHeads }));
   const head = createHeadTracker({
-    validators: named.map(({ name, url }) => ({ label: name, url, wsUrl: config.newHeads })),
+    validators: followed(),
     chainId: BigInt(config.chainId),
     genesisHash: config.genesisHash === "" ? undefined : config.genesisHash,
     blockTimeMs: config.blockTimeMs,
@@ -103,7 +111,7 @@ export function createUpstream({
     deadly,
     // Trace nodes do nothing else, so none has to be spared.
     settings: traceNodes === undefined ? config.traces : { ...config.traces, sparedMin: 0 },
-    nodesInAll: traceNodes?.count ?? named.length,
+    nodesInAll: () => traceNodes?.count ?? named.length,
     monotonicMs,
   });
   // The last node is never ejected, so only its silence tells.
@@ -132,6 +140,13 @@ export function createUpstream({
     problems: () => problemsOf(parts),
     whyNoneCounts: head.whyNoneCounts,
     status: () => upstreamStatus(parts),
+    problem: pool.problem,
+    configure(upstreams) {
+      named = upstreams;
+      head.configure(followed());
+      pool.configure(named);
+    },
+    setLogLevel: (level) => traceNodes?.setLogLevel(level),
     giveUp() {
       traces.stop();
       pool.settleAll();

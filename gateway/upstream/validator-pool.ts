@@ -7,7 +7,7 @@ import { createAskInTurn } from "./pool/ask-in-turn.ts";
 import { createChoose, type PoolHead, tierOf } from "./pool/choose.ts";
 import type { ConnectionEvents } from "./pool/connection.ts";
 import { createPingers } from "./pool/create-pingers.ts";
-import { createValidators } from "./pool/create-validators.ts";
+import { createValidators, isDrained } from "./pool/create-validators.ts";
 import { createDispatcher } from "./pool/dispatcher.ts";
 import { createValidatorDraw } from "./pool/draw-validator.ts";
 import { createHedgeBudget } from "./pool/hedge-budget.ts";
@@ -19,9 +19,10 @@ import type { PoolSettings } from "./pool/pool-settings.ts";
 import { type PoolStatus, poolStatus } from "./pool/pool-status.ts";
 import { pendingCountSender } from "./pool/read-transaction.ts";
 import { createSends } from "./pool/sends.ts";
+import { createSettling } from "./pool/settling.ts";
 import { createSweep } from "./pool/sweep.ts";
 import { createPlans, createUpstreamCall } from "./pool/upstream-call.ts";
-import { openConnection, targetOf, type Validator } from "./pool/validator.ts";
+import { openConnection, type Validator } from "./pool/validator.ts";
 import type { CallOptions, Settle } from "./upstream-result.ts";
 
 /** `target` is the index of the one validator that gets the call, once. */
@@ -36,6 +37,13 @@ export type ValidatorPool = {
    * A callback, because a promise a call, and what awaits it, would cost as much as everything else that the pool does.
    */
   submit(call: CallToForward, options: PoolCallOptions, settle: Settle): void;
+  /** Why these cannot be the validators now; undefined where they can. */
+  problem(next: readonly NamedUpstream[]): string | undefined;
+  /**
+   * Makes these the validators, by name and address. One that is not among them gets no new calls, answers those that it has,
+   * and is let go then.
+   */
+  configure(next: readonly NamedUpstream[]): void;
   status(): PoolStatus;
   /**
    * The validators that may get a call of the slow lane, best first: neither ejected nor, as long as others are not, silent
@@ -83,7 +91,7 @@ export function createValidatorPool({
   wallClock = Date.now,
 }: ValidatorPoolOptions): ValidatorPool {
   const receiving = createReceiveBudget(settings);
-  const validators = createValidators({
+  const list = createValidators({
     upstreams,
     settings,
     receiving,
@@ -91,16 +99,12 @@ export function createValidatorPool({
     logger,
     onEjected: (validator, reason) => dispatcher.moveAll(validator, reason),
   });
+  const { validators } = list;
   const open = (validator: Validator, events: ConnectionEvents) =>
-    openConnection({
-      target: targetOf(upstreams[validator.index]?.url ?? "", settings),
-      settings,
-      room: validator.room,
-      now,
-      events,
-    });
+    openConnection({ validator, settings, now, events });
   const hedges = createHedgeBudget(settings.hedge);
-  const choose = createChoose({ validators, head });
+  const settling = createSettling({ isAnyKnown: () => healthyOf(validators, head).length > 0, now });
+  const choose = settling.patiently(createChoose({ validators, head }));
   const dispatcher = createDispatcher({
     validators,
     openConnection: open,
@@ -111,14 +115,27 @@ export function createValidatorPool({
     logger,
     now,
   });
-  const pingers = createPingers({ validators, open, settings, onPinged: dispatcher.flushSoon, now });
-  const { sweep } = createSweep({ validators, pingers, dispatcher, hedges, head, settings, now });
+  const pingers = createPingers({ open, settings, onPinged: dispatcher.flushSoon, now });
+  const { sweep } = createSweep({
+    validators,
+    pingerOf: pingers.of,
+    removeDrained(validator) {
+      if (!isDrained(validator, now())) return;
+      pingers.remove(validator);
+      list.remove(validator);
+    },
+    dispatcher,
+    hedges,
+    head,
+    settings,
+    now,
+  });
   const sweeping = setInterval(sweep, settings.health.sweepMs).unref();
   const planOf = createPlans();
   const budget = createVerificationBudget({ perSecondMax: settings.unknownHashesPerSecondMax, now });
   const askInTurn = createAskInTurn({ validators, head, dispatcher, budget });
   const sends = createSends({
-    validatorCount: validators.length,
+    validatorCount: () => validators.length,
     validatorDraw: createValidatorDraw({ validators, head, now }),
     dispatcher,
     askInTurn,
@@ -129,7 +146,8 @@ export function createValidatorPool({
     now,
   });
   const verify = createNullVerification({ validators, head, askInTurn, settings, now });
-  registerPoolMetrics({ registry, validators, dispatcher, receiving });
+  const configured = () => validators.filter(({ stay }) => stay === "configured");
+  registerPoolMetrics({ registry, validators: configured, dispatcher, receiving });
 
   return {
     submit(
@@ -139,12 +157,14 @@ export function createValidatorPool({
     ) {
       const deadlineMs = now() + timeoutMs;
       if (!rule.mayAskAgain) {
-        void sends.send({ kind, rule, paramsText }, { deadlineMs, group }).then(settle);
+        const send = () => sends.send({ kind, rule, paramsText }, { deadlineMs, group });
+        void (settling.isOn() ? settling.untilOver().then(send) : send()).then(settle);
         return;
       }
       const sender = pendingCountSender(rule.name, paramsText);
       if (sender !== undefined) {
-        void sends.askOfSender(sender, { rule, paramsText, deadlineMs, group }).then(settle);
+        const ask = () => sends.askOfSender(sender, { rule, paramsText, deadlineMs, group });
+        void (settling.isOn() ? settling.untilOver().then(ask) : ask()).then(settle);
         return;
       }
       dispatcher.submit(
@@ -160,13 +180,20 @@ export function createValidatorPool({
         }),
       );
     },
-    status: () => poolStatus({ validators, dispatcher, wallClock, now }),
+    problem: list.problem,
+    configure(next) {
+      list.configure(next);
+      settling.begin();
+      // What waits has nobody else who would send it.
+      void settling.untilOver().then(dispatcher.flushSoon);
+    },
+    status: () => poolStatus({ validators: configured(), dispatcher, wallClock, now }),
     healthy: () => healthyOf(validators, head),
-    isAnswering: () => validators.some(({ health }) => health.state() === "closed" && !health.isSuspect()),
+    isAnswering: () => configured().some(({ health }) => health.state() === "closed" && !health.isSuspect()),
     settleAll: dispatcher.settleAll,
     stop() {
       clearInterval(sweeping);
-      for (const pinger of pingers) pinger.stop();
+      pingers.stop();
       dispatcher.stop();
     },
   };

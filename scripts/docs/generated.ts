@@ -108,7 +108,7 @@ export function gatewayRegistry(): Registry {
   });
   registerPoolMetrics({
     registry,
-    validators: [],
+    validators: () => [],
     dispatcher: { lanes: [] },
     receiving: { heldBytes: () => 0, refused: () => 0 },
   });

@@ -11,7 +11,9 @@ import type { TrackedValidator } from "./validator.ts";
 export type HeadAnnouncer = ReturnType<typeof createHeadAnnouncer>;
 
 export type HeadAnnouncerOptions = {
+  /** The validators by their labels, and the same ones in order. Both may change in place. */
   validators: ReadonlyMap<string, TrackedValidator>;
+  all: readonly TrackedValidator[];
   chainId: bigint;
   genesisHash: string | undefined;
   limits: HeadLimits;
@@ -19,13 +21,12 @@ export type HeadAnnouncerOptions = {
 
 /** Decides the genesis block, the announced blocks and the beginning of a new chain, from what the validators report. */
 export function createHeadAnnouncer(options: HeadAnnouncerOptions) {
-  const { validators, chainId, genesisHash: configuredGenesisHash, limits } = options;
+  const { validators, all, chainId, genesisHash: configuredGenesisHash, limits } = options;
   const chain = createAnnouncedChain(limits);
   const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
-  const all = [...validators.values()];
   const genesis = createGenesis({ validators: all, chainId, configuredHash: configuredGenesisHash, limits });
-  const due = createDueHeads({ chain, proof, validators, limits, placeAll, learnGenesis });
+  const due = createDueHeads({ chain, proof, validators, all, limits, placeAll, learnGenesis });
 
   /** The first sealers are in the genesis block, whose hash is known to be right. */
   function learnGenesis(nowMs: number): void {

@@ -16,6 +16,7 @@ export function createDueHeads({
   chain,
   proof,
   validators,
+  all,
   limits,
   placeAll,
   learnGenesis,
@@ -23,13 +24,13 @@ export function createDueHeads({
   chain: AnnouncedChain;
   proof: HeaderProof;
   validators: ReadonlyMap<string, TrackedValidator>;
+  all: readonly TrackedValidator[];
   limits: HeadLimits;
   /** Compares the validators with the announced block again. */
   placeAll: (nowMs: number) => void;
   /** Learns the first sealers, where the genesis block is known. */
   learnGenesis: (nowMs: number) => void;
 }) {
-  const all = [...validators.values()];
   let firstTipAtMs: number | undefined;
   let announcedAtMs: number | undefined;
 

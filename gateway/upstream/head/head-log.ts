@@ -54,6 +54,9 @@ export function createHeadLog({
       else logger.info({ number: number?.toString() }, "the chain goes on");
     },
 
+    /** Another validator may get its label. */
+    forget: (label: string) => void saidOf.delete(label),
+
     validator({ label, standing, failures, problem, isUnreadable, outside }: TrackedValidator): void {
       const isGone = failures >= failuresMax;
       // Both come and go with each block, and say nothing about the validator.

@@ -24,7 +24,7 @@ export function createHeadState({
 }) {
   const validators = new Map(labels.map((label) => [label, createTrackedValidator(label)]));
   const all = [...validators.values()];
-  const announcer = createHeadAnnouncer({ validators, chainId, genesisHash, limits });
+  const announcer = createHeadAnnouncer({ validators, all, chainId, genesisHash, limits });
   const { chain, proof } = announcer;
   let candidates: readonly Candidate[] = [];
 
@@ -54,6 +54,12 @@ export function createHeadState({
     head: chain.head,
     genesisHash: announcer.genesisHash,
     validator: (label: string) => validators.get(label),
+    /** Begins to track these, as ones that nothing is known of, and forgets those. */
+    change({ added, removed }: { added: readonly string[]; removed: readonly string[] }): void {
+      for (const label of removed) validators.delete(label);
+      for (const label of added) validators.set(label, createTrackedValidator(label));
+      all.splice(0, all.length, ...validators.values());
+    },
     isEligible(label: string): boolean {
       const validator = validators.get(label);
       const head = chain.head();

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { createFeeds, type FollowedValidator } from "./feeds.ts";
 import { createHeadLimits, type HeadLimits } from "./head-limits.ts";
 import { createHeadLog } from "./head-log.ts";
 import { createHeadState } from "./head-state.ts";
@@ -6,7 +7,6 @@ import type { HeadUpdate, Lookup, WaitingHead } from "./head-update.ts";
 import { createHeadPublisher, type Epoch, type Head, type NewHead } from "./publish-heads.ts";
 import { readHeadStatus, type ValidatorHeadStatus } from "./read-head-status.ts";
 import type { Header } from "./read-header.ts";
-import { type FollowedValidator, startFeeds } from "./start-feeds.ts";
 import { isOurs, type Outside, type TrackedValidator } from "./validator.ts";
 import type { ValidatorFeed } from "./validator-feed.ts";
 import { whyNoneCounts } from "./why-none-counts.ts";
@@ -43,6 +43,11 @@ export type HeadTracker = {
   /** Calls the listener when another chain begins, before its first head: nothing of the old chain is true any more. */
   onEpoch(listener: (reason: string) => void): () => void;
   status(): ValidatorHeadStatus[];
+  /**
+   * Follows these validators from now on. Those with the same label and address go on as they are; of others nothing is
+   * known. The announced head and the epoch stay.
+   */
+  configure(validators: readonly FollowedValidator[]): void;
   stop(): Promise<void>;
 };
 
@@ -65,7 +70,6 @@ export type HeadTrackerOptions = {
  */
 export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
   const {
-    validators,
     chainId,
     genesisHash,
     blockTimeMs,
@@ -76,7 +80,8 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     random = Math.random,
   } = options;
   const limits = createHeadLimits({ blockTimeMs, changes });
-  const labels = validators.map(({ label }) => label);
+  let { validators } = options;
+  let labels = validators.map(({ label }) => label);
   const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
   const log = createHeadLog({ logger, failuresMax: limits.failuresMax });
   const publisher = createHeadPublisher({ log, logger, limits, genesisHash: state.genesisHash, now });
@@ -125,8 +130,7 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     );
   }
 
-  const feeds = startFeeds({
-    validators,
+  const feeds = createFeeds({
     limits,
     logger,
     monotonicMs,
@@ -135,6 +139,27 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     onFailure: (label, failure) => follow(state.failed(label, failure, monotonicMs())),
     onHeader: (label, header) => follow(state.headed(label, header, monotonicMs())),
   });
+  const urlsBeside = (validator: FollowedValidator) =>
+    validators.filter(({ label }) => label !== validator.label).map(({ url }) => url);
+  for (const validator of validators) feeds.follow(validator, urlsBeside(validator));
+
+  function configure(next: readonly FollowedValidator[]): void {
+    const isAmong = (list: readonly FollowedValidator[], { label, url }: FollowedValidator) =>
+      list.some((other) => other.label === label && other.url === url);
+    const removed = validators.filter((validator) => !isAmong(next, validator));
+    const added = next.filter((validator) => !isAmong(validators, validator));
+    validators = next;
+    labels = next.map(({ label }) => label);
+    for (const { label } of removed) {
+      feeds.unfollow(label);
+      log.forget(label);
+      lastHeads.forget(label);
+    }
+    const labelsOf = (list: readonly FollowedValidator[]) => list.map(({ label }) => label);
+    state.change({ added: labelsOf(added), removed: labelsOf(removed) });
+    for (const validator of added) feeds.follow(validator, urlsBeside(validator));
+    follow(state.settle(monotonicMs()));
+  }
 
   return {
     announced: publisher.head,
@@ -143,7 +168,7 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     connectionLostAtMs: (label) => feeds.get(label)?.connectionLostAtMs(),
     waitFor: publisher.waitFor,
     lookSoon() {
-      for (const feed of feeds.values()) feed.probeSoon();
+      feeds.probeSoon();
     },
     isStalled: () => state.isStalled(monotonicMs()),
     headAgeMs: () => state.ageMs(monotonicMs()),
@@ -154,11 +179,12 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     onHead: publisher.onHead,
     onEpoch: publisher.onEpoch,
     status: () => labels.map(statusOf),
+    configure,
     async stop() {
       stopped = true;
       clearTimeout(timer);
       publisher.stop();
-      await Promise.all([...feeds.values()].map((feed) => feed.stop()));
+      await feeds.stop();
     },
   };
 }
@@ -192,6 +218,7 @@ function createLastHeads({ log, now }: { log: ReturnType<typeof createHeadLog>; 
         byLabel.set(validator.label, { hash, atMs: now() });
     },
     atMs: (label: string) => byLabel.get(label)?.atMs,
+    forget: (label: string) => void byLabel.delete(label),
   };
 }
 

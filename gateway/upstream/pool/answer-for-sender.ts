@@ -20,7 +20,7 @@ export function createAnswerForSender({
   planOf,
   now,
 }: {
-  validatorCount: number;
+  validatorCount: () => number;
   askInTurn: AskInTurn;
   planOf: ReturnType<typeof createPlans>;
   now: () => number;
@@ -32,7 +32,7 @@ export function createAnswerForSender({
     return new Promise((resolve) => {
       askInTurn(receiptCall, {
         excluded: 0,
-        askedMax: validatorCount,
+        askedMax: validatorCount(),
         knows: (answer) => classifyResponse(answer).kind === "value",
         done: (answer) => resolve(answer !== undefined),
       });

@@ -67,9 +67,10 @@ export function createChoose({
   }
 }
 
-/** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: ejected. 4: never used. */
+/** 0: sound. 1: silent or slow at the moment. 2: behind the head. 3: ejected. 4: never used, or not any more. */
 export function tierOf(validator: Validator, lane: number, head: PoolHead): number {
   const { health, label } = validator;
+  if (validator.stay !== "configured") return 4;
   if (head.heightOf !== undefined && head.heightOf(label) === undefined) return 4;
   if (health.state() === "open") return 3;
   if (!head.isEligible(label)) return 2;

@@ -3,22 +3,24 @@ import { createPinger, type Pinger } from "./pinger.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 import type { Validator } from "./validator.ts";
 
+export type Pingers = ReturnType<typeof createPingers>;
+
 /** A pinger for each validator: an answer to a ping is progress. */
 export function createPingers({
-  validators,
   open,
   settings,
   onPinged,
   now,
 }: {
-  validators: readonly Validator[];
   open: (validator: Validator, events: ConnectionEvents) => Connection;
   settings: PoolSettings;
   onPinged: () => void;
   now: () => number;
-}): readonly Pinger[] {
-  return validators.map((validator) =>
-    createPinger({
+}) {
+  const pingers = new Map<Validator, Pinger>();
+
+  function make(validator: Validator): Pinger {
+    const pinger = createPinger({
       open: (events) => open(validator, events),
       timeoutMs: settings.health.pingTimeoutMs,
       now,
@@ -27,6 +29,19 @@ export function createPingers({
         validator.health.pinged(failure, now());
         onPinged();
       },
-    }),
-  );
+    });
+    pingers.set(validator, pinger);
+    return pinger;
+  }
+
+  return {
+    of: (validator: Validator): Pinger => pingers.get(validator) ?? make(validator),
+    remove(validator: Validator): void {
+      pingers.get(validator)?.stop();
+      pingers.delete(validator);
+    },
+    stop(): void {
+      for (const pinger of pingers.values()) pinger.stop();
+    },
+  };
 }

@@ -73,7 +73,6 @@ export function createDispatcher({
     now,
   });
   const sendRequest = createSendRequest({
-    validators,
     lanes,
     openConnection,
     responses,

@@ -63,7 +63,8 @@ export function createValidatorDraw({
   }
 
   /** No validator has been out lately, is behind, or is off the chain: senders stay where they are. */
-  const isCalm = () => validators.every((validator) => steadyTier(validator) <= 1);
+  const isCalm = () =>
+    validators.every((validator) => validator.stay !== "configured" || steadyTier(validator) <= 1);
 
   /** It is of our chain, and answers as far as is known. */
   const isInUse = (validator: Validator) =>

@@ -32,12 +32,14 @@ export function createIntake({
     return call.counted !== undefined;
   }
 
-  return function takeIn(lane: Lane, call: UpstreamCall): "unavailable" | "crowded" | undefined {
+  return function takeIn(lane: Lane, call: UpstreamCall): "unavailable" | "crowded" | "unsent" | undefined {
+    // It was taken out of the configuration since it was chosen.
+    if (call.target !== undefined && validators[call.target]?.stay !== "configured") return "unsent";
     if (!hasRoomFor(lane, call)) return "unavailable";
     if (!enterGroup(lane, call)) return "crowded";
     hedges.earn();
-    const directed =
-      call.target === undefined ? undefined : validators[call.target]?.lanes[lane.index]?.directed;
+    const { target } = call;
+    const directed = target === undefined ? undefined : validators[target]?.lanes[lane.index]?.directed;
     if (directed !== undefined) {
       directed.push(call);
       lane.directed += 1;

@@ -16,7 +16,8 @@ export function registerPoolMetrics({
   receiving,
 }: {
   registry: Registry;
-  validators: readonly Validator[];
+  /** Those that are configured. */
+  validators: () => readonly Validator[];
   dispatcher: Pick<Dispatcher, "lanes">;
   receiving: Pick<ReceiveBudget, "heldBytes" | "refused">;
 }): void {
@@ -29,7 +30,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of validators) this.inc({ validator: label }, stats.calls);
+      for (const { label, stats } of validators()) this.inc({ validator: label }, stats.calls);
     },
   });
   new Counter({
@@ -39,7 +40,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of validators) {
+      for (const { label, stats } of validators()) {
         for (const [reason, count] of Object.entries(stats.failures))
           this.inc({ validator: label, reason }, count);
       }
@@ -52,7 +53,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of validators) this.inc({ validator: label }, stats.hedgedCalls);
+      for (const { label, stats } of validators()) this.inc({ validator: label }, stats.hedgedCalls);
     },
   });
   new Counter({
@@ -62,7 +63,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, health } of validators) {
+      for (const { label, health } of validators()) {
         for (const [reason, count] of health.ejections()) this.inc({ validator: label, reason }, count);
       }
     },
@@ -74,7 +75,7 @@ export function registerPoolMetrics({
     registers,
     collect() {
       this.reset();
-      for (const { label, stats } of validators) {
+      for (const { label, stats } of validators()) {
         for (const [lane, counts] of stats.arrayLengths.entries()) {
           for (const [index, count] of counts.entries()) {
             const longest = lengthBuckets[index] ?? 0;
@@ -111,7 +112,8 @@ function registerGauges({
   dispatcher,
 }: {
   registers: Registry[];
-  validators: readonly Validator[];
+  /** Those that are configured. */
+  validators: () => readonly Validator[];
   dispatcher: Pick<Dispatcher, "lanes">;
 }): void {
   new Gauge({
@@ -120,7 +122,8 @@ function registerGauges({
     labelNames: ["validator"],
     registers,
     collect() {
-      for (const { label, health } of validators) this.set({ validator: label }, inUse(health));
+      this.reset();
+      for (const { label, health } of validators()) this.set({ validator: label }, inUse(health));
     },
   });
   new Gauge({
@@ -129,7 +132,8 @@ function registerGauges({
     labelNames: ["validator", "lane"],
     registers,
     collect() {
-      for (const { label, lanes } of validators) {
+      this.reset();
+      for (const { label, lanes } of validators()) {
         for (const [index, lane] of lanes.entries()) {
           this.set({ validator: label, lane: laneNames[index] ?? "" }, inFlight(lane));
         }
@@ -142,7 +146,8 @@ function registerGauges({
     labelNames: ["validator", "lane", "stat"],
     registers,
     collect() {
-      for (const { label, lanes } of validators) {
+      this.reset();
+      for (const { label, lanes } of validators()) {
         for (const [index, { latency }] of lanes.entries()) {
           const labels = { validator: label, lane: laneNames[index] ?? "" };
           this.set({ ...labels, stat: "mean" }, latency.meanMs() / 1000);

@@ -9,7 +9,6 @@ import { countRequest, takeConnection, type Validator } from "./validator.ts";
 
 /** Makes the function that sends calls as one request, and hands its response to the response handler. */
 export function createSendRequest({
-  validators,
   lanes,
   openConnection,
   responses,
@@ -19,7 +18,6 @@ export function createSendRequest({
   onFree,
   now,
 }: {
-  validators: readonly Validator[];
   lanes: readonly Lane[];
   openConnection: (validator: Validator, events: ConnectionEvents) => Connection;
   responses: ReturnType<typeof createResponseHandler>;
@@ -30,12 +28,19 @@ export function createSendRequest({
   onFree: (lane: Lane) => void;
   now: () => number;
 }) {
-  const events = validators.map(createRequestEvents({ lanes, responses, finish, isStopped, onFree, now }));
+  const eventsOf = createRequestEvents({ lanes, responses, finish, isStopped, onFree, now });
+  const known = new WeakMap<Validator, ConnectionEvents>();
+
+  /** The events of a validator's connections, the same for all of them. */
+  function eventsFor(validator: Validator): ConnectionEvents {
+    const events = known.get(validator) ?? eventsOf(validator);
+    known.set(validator, events);
+    return events;
+  }
 
   return function sendRequest(calls: readonly UpstreamCall[], lane: Lane, validator: Validator): void {
     const validatorLane = validator.lanes[lane.index];
-    const validatorEvents = events[validator.index];
-    if (calls.length === 0 || validatorLane === undefined || validatorEvents === undefined) return;
+    if (calls.length === 0 || validatorLane === undefined) return;
     const sentAtMs = now();
     let timeoutMs = 0;
     for (const call of calls) {
@@ -63,7 +68,7 @@ export function createSendRequest({
       isAbandoned: false,
     };
     countRequest(validator.stats, request);
-    takeConnection(validatorLane, () => openConnection(validator, validatorEvents)).send(
+    takeConnection(validatorLane, () => openConnection(validator, eventsFor(validator))).send(
       request,
       composeBody(calls),
     );

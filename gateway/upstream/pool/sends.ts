@@ -35,7 +35,7 @@ export function createSends({
   readingsPerGroupMax,
   now,
 }: {
-  validatorCount: number;
+  validatorCount: () => number;
   validatorDraw: ValidatorDraw;
   dispatcher: Pick<Dispatcher, "submit">;
   askInTurn: AskInTurn;

@@ -13,14 +13,14 @@ const oldRequestsMs = 500;
 /** Looks at each validator's health: pings silent ones, passes over slow ones, drops requests from before an outage. */
 export function createHealthSweep({
   validators,
-  pingers,
+  pingerOf,
   dispatcher,
   head,
   settings: { health },
   startedAtMs,
 }: {
   validators: readonly Validator[];
-  pingers: readonly Pinger[];
+  pingerOf: (validator: Validator) => Pinger;
   dispatcher: Pick<Dispatcher, "giveUp">;
   head: PoolHead;
   settings: Pick<PoolSettings, "health">;
@@ -55,7 +55,7 @@ export function createHealthSweep({
 
   return {
     sweepValidator(validator: Validator, nowMs: number): void {
-      const pinger = pingers[validator.index];
+      const pinger = pingerOf(validator);
       validator.health.tick(nowMs);
       validator.behindSinceMs = head.isEligible(validator.label)
         ? undefined
@@ -63,8 +63,8 @@ export function createHealthSweep({
       if (tierOf(validator, lightLane, head) < 3) validator.firstInAtMs ??= nowMs;
       else if (validator.firstInAtMs !== undefined) validator.wasOutAtMs = nowMs;
       if (silentMs(validator, nowMs) > health.suspectAfterMs) validator.health.isSilent(nowMs);
-      pinger?.sweep(nowMs);
-      if (pinger?.isPinging() === false && (validator.health.needsPing(nowMs) || isQuiet(validator, nowMs))) {
+      pinger.sweep(nowMs);
+      if (!pinger.isPinging() && (validator.health.needsPing(nowMs) || isQuiet(validator, nowMs))) {
         pinger.ping();
       }
       dropOldRequests(validator, nowMs);
@@ -74,11 +74,13 @@ export function createHealthSweep({
     compare(lane: Lane, nowMs: number, elapsedMs: number): void {
       if (lane.index === slowLane) return;
       const apparentMs = validators.map((validator) => apparentMsOf(validator.lanes[lane.index], nowMs));
+      const isCompared = (other: Validator | undefined) =>
+        other?.stay === "configured" && other.health.state() !== "open";
       for (const validator of validators) {
         const validatorLane = validator.lanes[lane.index];
         if (validatorLane === undefined) continue;
         const others = apparentMs.filter(
-          (_ms, index) => index !== validator.index && validators[index]?.health.state() !== "open",
+          (_ms, index) => index !== validator.index && isCompared(validators[index]),
         );
         const slowMs = Math.max(health.slowMsMin, health.slowFactor * median(others));
         validatorLane.isSlow = others.length > 0 && (apparentMs[validator.index] ?? 0) > slowMs;

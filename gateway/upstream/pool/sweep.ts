@@ -15,7 +15,8 @@ import type { Validator } from "./validator.ts";
  */
 export function createSweep({
   validators,
-  pingers,
+  pingerOf,
+  removeDrained,
   dispatcher,
   hedges,
   head,
@@ -23,7 +24,9 @@ export function createSweep({
   now,
 }: {
   validators: readonly Validator[];
-  pingers: readonly Pinger[];
+  pingerOf: (validator: Validator) => Pinger;
+  /** Lets a validator go that is not configured any more and has nothing left to answer. */
+  removeDrained: (validator: Validator) => void;
   dispatcher: Dispatcher;
   hedges: HedgeBudget;
   head: PoolHead;
@@ -35,7 +38,7 @@ export function createSweep({
   const sweepRequest = createRequestSweep({ dispatcher, hedges, expire, settings });
   const { sweepValidator, compare } = createHealthSweep({
     validators,
-    pingers,
+    pingerOf,
     dispatcher,
     head,
     settings,
@@ -93,8 +96,10 @@ export function createSweep({
       if (wasHeldUp) return;
       for (const lane of dispatcher.lanes) sweepQueues(lane, nowMs);
       for (const validator of validators) {
+        if (validator.stay === "gone") continue;
         sweepRequests(validator, nowMs);
         sweepValidator(validator, nowMs);
+        if (validator.stay === "draining") removeDrained(validator);
       }
       for (const lane of dispatcher.lanes) compare(lane, nowMs, elapsedMs);
     },

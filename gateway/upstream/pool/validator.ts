@@ -54,6 +54,8 @@ export type Validator = {
   readonly health: Health;
   /** Room for its answers while they come in. */
   readonly room: ReceiveRoom;
+  /** Where its requests go, credentials included. */
+  readonly target: HttpTarget;
   readonly stats: ValidatorStats;
   /** When an answer was last complete, or a byte of a slow answer came. */
   progressAtMs: number;
@@ -65,6 +67,11 @@ export type Validator = {
   wasOutAtMs: number;
   /** Requests in flight that were sent while it was half-open. */
   halfOpenRequests: number;
+  /**
+   * `draining`: it is not configured any more, gets no new calls and answers those that it has. `gone`: it has none, and its
+   * place may be given to another one.
+   */
+  stay: "configured" | "draining" | "gone";
 };
 
 export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
@@ -90,6 +97,7 @@ export function createValidator({
     bit: 1 << index,
     label: name,
     url: withoutCredentials(url),
+    target: targetOf(url, settings),
     health,
     room,
     lanes: laneNames.map((lane) => ({
@@ -115,6 +123,7 @@ export function createValidator({
     firstInAtMs: undefined,
     wasOutAtMs: Number.NEGATIVE_INFINITY,
     halfOpenRequests: 0,
+    stay: "configured",
   };
 }
 
@@ -187,15 +196,13 @@ export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeo
 }
 
 export function openConnection({
-  target,
+  validator: { target, room },
   settings,
-  room,
   now,
   events,
 }: {
-  target: HttpTarget;
+  validator: Pick<Validator, "target" | "room">;
   settings: Pick<PoolSettings, "answerBytesMax" | "streamFromBytes">;
-  room: ReceiveRoom;
   now: () => number;
   events: ConnectionEvents;
 }): Connection {
