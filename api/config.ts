@@ -162,6 +162,14 @@ const configSchema = z
         heartbeatMs: bounded(60_000).default(15_000),
       })
       .prefault({}),
+    /** Pages of payment links that listen for news of the payment. */
+    checkout: z
+      .strictObject({
+        clientsMax: bounded(100_000).default(1000),
+        perAddressMax: bounded(1000).default(5),
+        heartbeatMs: bounded(60_000).default(15_000),
+      })
+      .prefault({}),
     log: logSettings,
   })
   .check(({ value, issues }) => {

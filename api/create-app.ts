@@ -15,6 +15,9 @@ import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
 import { serveLive } from "./live/serve-live.ts";
 import { createRequireKey } from "./merchant/api-keys/require-key.ts";
+import { createCheckoutPages } from "./merchant/checkout/create-checkout-pages.ts";
+import { payerNetworkOf } from "./merchant/checkout/payer-network.ts";
+import { servePaymentEvents } from "./merchant/checkout/serve-payment-events.ts";
 import { createMerchantPages } from "./merchant/pages/create-merchant-pages.ts";
 import { createKeySales } from "./merchant/pages/key-sales.ts";
 import { payerRpcPath } from "./merchant/payer-rpc/payer-rpc-config.ts";
@@ -43,7 +46,7 @@ export function createApp({
   logger: Logger;
   now: () => number;
 }): FastifyInstance {
-  const { read, feed, limiter, sessions, merchant } = parts;
+  const { read, feed, streams, limiter, sessions, merchant } = parts;
   const { cache, memo, canBeImmutable } = parts.finished;
   const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
   const chargeClient = createChargeClient({ limiter });
@@ -114,6 +117,13 @@ export function createApp({
     placeOf: explorer.placeOf,
   }).addTo(app);
   parts.payerRpc?.addTo(app, { bodies, clientAddress, explain: explainFailure });
+  createCheckoutPages({
+    checkout: merchant.checkout,
+    network: payerNetworkOf(config),
+    placeOf: explorer.placeOf,
+    ...{ charge, explain: explainFailure, logger },
+  }).addTo(app);
+  servePaymentEvents(app, { checkout: merchant.checkout, streams, charge, clientAddress });
   addTryPage(app);
   playground?.addTo(app);
   const health = createHealth({ ...parts, version });

@@ -17,6 +17,7 @@ import { createFollower } from "./follower/follower.ts";
 import { createHeadWatch } from "./follower/head-watch.ts";
 import { createRequestLimiter } from "./limits/request-limiter.ts";
 import { createLiveFeed } from "./live/live-feed.ts";
+import { createPaymentStreams } from "./merchant/checkout/payment-streams.ts";
 import { createMerchant } from "./merchant/create-merchant.ts";
 import { removeOldIdempotencyKeys } from "./merchant/invoices/once-by-key.ts";
 import { createLedger } from "./merchant/ledger/ledger.ts";
@@ -134,6 +135,9 @@ export function createParts({
     ledger: ledger?.standing ?? nobodyFollows,
   });
   const payerRpc = createPayerRpc({ config, redis, heads, newest, registry, logger });
+  const streams = createPaymentStreams({
+    ...{ db: pool, clock: merchant.checkout.clock, now, logger, ...config.checkout },
+  });
   const isAway = {
     chain: () => !heads.isAnswering(),
     redis: () => redis.status !== "ready",
@@ -154,6 +158,7 @@ export function createParts({
     follower,
     ledger,
     feed,
+    streams,
     finished,
     read,
     limiter,
@@ -176,6 +181,7 @@ export function createParts({
     async close() {
       feed.stop();
       await merchant.events.stop();
+      await streams.stop();
       newest.stop();
       heads.stop();
       await delivery.stop();

@@ -65,7 +65,7 @@ export async function start(
     if (merchantKeys === undefined) logger.warn("no API keys are sold: there is no signer of orders");
     const parts = createParts({ config, merchantKeys, registry, logger, adoptChain, now, atPoint });
     closers.push(parts.close);
-    const { heads, follower, ledger, feed } = parts;
+    const { heads, follower, ledger, feed, streams } = parts;
     const app = createApp({ config, parts, metrics, logger, now });
     const ops = await startOpsServer({
       ...config.ops,
@@ -85,6 +85,7 @@ export async function start(
         head: heads.head() ?? null,
         liveClients: feed.clients(),
         eventStreams: parts.merchant.events.streams(),
+        paymentStreams: streams.count(),
       }),
       reload: (options) => answerReload(progress.reloader, options),
     });
@@ -113,6 +114,7 @@ export async function start(
         // Streams have no end of their own: the listener would wait for them.
         feed.stop();
         await parts.merchant.events.stop();
+        await streams.stop();
         await close();
       },
     };

@@ -16,6 +16,13 @@ const files = [
     "sent-payment.js",
     "wallet-choice.js",
   ]),
+  ...readOwnFiles(new URL("../merchant/checkout/assets/", import.meta.url), [
+    "checkout.css",
+    "checkout.js",
+    "countdown.js",
+    "follow-payment.js",
+    "payment-events.js",
+  ]),
 ];
 const version = files
   .reduce((hash, { path, body }) => hash.update(path).update(body), createHash("sha256"))

@@ -72,7 +72,11 @@ export function createLiveClients<Client extends LiveClient>({
 
 function finishAll(responses: readonly ServerResponse[]): void {
   // The connection as well: it would be kept open for a next request.
-  for (const response of responses) response.end(() => response.socket?.destroySoon());
+  for (const response of responses) {
+    // By the time that all is written, the response has let go of it.
+    const { socket } = response;
+    response.end(() => socket?.destroySoon());
+  }
   setTimeout(() => {
     for (const response of responses) response.destroy();
   }, endWithinMs).unref();

@@ -11,6 +11,7 @@ import { createApiKeys } from "./api-keys/api-keys.ts";
 import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
+import { createCheckout } from "./checkout/customer-invoice.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
 import { createEvents } from "./events/create-events.ts";
 import { createCollectBox } from "./invoices/collect-box.ts";
@@ -129,6 +130,7 @@ export function createMerchant({
       settings: createSettings({ pool, turns }),
     },
     events,
+    checkout: createCheckout({ pool, gate, clock }),
     rates,
     collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,

@@ -1,18 +1,8 @@
 import type { Page } from "playwright-core";
+import { oneWallet, twoWallets } from "./browser-wallets.ts";
 import type { Scene } from "./scene.ts";
 import type { MerchantSites } from "./sites/merchant-sites.ts";
 
-const wallets = (names: readonly string[]) => `(() => {
-  for (const name of ${JSON.stringify(names)}) {
-    const detail = Object.freeze({
-      info: Object.freeze({ uuid: name, name, rdns: "example." + name.toLowerCase().replace(" ", "-"),
-        icon: "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><circle cx='4' cy='4' r='4' fill='orange'/></svg>" }),
-      provider: { request: async () => { throw Object.assign(new Error("no"), { code: 4001 }); } },
-    });
-    addEventListener("eip6963:requestProvider", () =>
-      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
-  }
-})();`;
 const postForKey = `{
   const form = document.createElement("form");
   form.method = "post";
@@ -20,8 +10,6 @@ const postForKey = `{
   document.body.append(form);
   form.submit();
 }`;
-const one = wallets(["Amber Wallet"]);
-const two = wallets(["Amber Wallet", "Blue Wallet"]);
 
 /** The merchants' pages and their states. */
 export async function merchantScenes({ shop, sessions }: MerchantSites): Promise<Scene[]> {
@@ -63,8 +51,8 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     page.locator("#wallets-text", { hasText: /no wallet|tidak punya dompet/ }).waitFor();
   return [
     scene("sign-in", "Signing in, without a wallet", "/merchant", { act: told, differsWithoutScripts: true }),
-    scene("wallets", "Two wallets", "/merchant", { script: two }),
-    scene("declined", "The wallet declines", "/merchant", { script: one, act: press }),
+    scene("wallets", "Two wallets", "/merchant", { script: twoWallets }),
+    scene("declined", "The wallet declines", "/merchant", { script: oneWallet, act: press }),
     scene("elsewhere", "By another name of the server", "/merchant", {
       open: async () => ({ url: url.replace("127.0.0.1", "localhost") }),
     }),
@@ -90,7 +78,7 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     scene("cancel-invoice", "Canceling an invoice", `${paths.openInvoice}/cancel`, customer),
     scene("refund", "Giving back what is too much", `${paths.overpaid}/refund`, {
       ...customer,
-      script: one,
+      script: oneWallet,
       differsWithoutScripts: true,
     }),
     scene("refund-nothing", "Nothing to give back", `${paths.paidInvoice}/refund`, customer),
@@ -105,18 +93,18 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     scene("key-limit", "As many keys as can be", "/merchant/buy", of("collector")),
     scene("order", "An order to be paid", paths.open, {
       ...customer,
-      script: one,
+      script: oneWallet,
       differsWithoutScripts: true,
     }),
     scene("order-declined", "The payment is declined", paths.open, {
       ...customer,
-      script: one,
+      script: oneWallet,
       act: decline,
     }),
-    scene("order-sent", "A payment on its way", paths.sent, { ...customer, script: one }),
+    scene("order-sent", "A payment on its way", paths.sent, { ...customer, script: oneWallet }),
     scene("order-reverted", "A payment that the contract refused", paths.reverted, {
       ...customer,
-      script: one,
+      script: oneWallet,
     }),
     scene("order-expired", "An order that ran out", paths.expired, customer),
     scene("secret", "The key, once", paths.used, { ...customer, act: askAgain }),

@@ -6,11 +6,13 @@ import { launchChromium } from "../processes/launch-chromium.ts";
 import { startOwnPostgres } from "../processes/own-postgres.ts";
 import { startOwnRedis } from "../processes/own-redis.ts";
 import type { Teardown } from "../processes/teardown.ts";
+import { checkoutScenes } from "./checkout-scenes.ts";
 import { explorerScenes } from "./explorer-scenes.ts";
 import { indexPage } from "./index-page.ts";
 import { merchantScenes } from "./merchant-scenes.ts";
 import { faucetScenes, walletProxyScenes } from "./outer-scenes.ts";
 import type { Scene } from "./scene.ts";
+import { openCheckoutSites } from "./sites/checkout-sites.ts";
 import { openExplorerSites } from "./sites/explorer-sites.ts";
 import { openFaucetSites } from "./sites/faucet-sites.ts";
 import { openMerchantSites } from "./sites/merchant-sites.ts";
@@ -93,6 +95,7 @@ async function openScenes(t: Teardown): Promise<Scene[]> {
       open: () => site(sites),
     })),
     ...(await merchantScenes(openMerchantSites(t, { redisUrl: redis.url, createDatabase }))),
+    ...(await checkoutScenes(openCheckoutSites(t, { redisUrl: redis.url, createDatabase }))),
     ...faucetScenes(openFaucetSites(t)),
     ...walletProxyScenes(openWalletProxySites(t)),
   ];

@@ -1,0 +1,177 @@
+/** Every text of the payment pages, in English. The other languages have the same shape. */
+export const en = {
+  locale: "en-GB",
+  pay: "Payment",
+  skip: "To the payment",
+  shop: {
+    paidTo: "You pay",
+    unnamed: "A shop without a name",
+    account: "Its account",
+    contact: "Questions to",
+    noContact: "The shop has not said how it can be reached: ask where you got this link.",
+    title: "Who you pay",
+    back: (host: string) => `Back to ${host}`,
+    backHint: "The shop's own page. It opens only when you press it.",
+  },
+  bill: {
+    amount: "To pay",
+    due: "Still to pay",
+    paid: "Paid",
+    of: (amount: string, received: string) => `of ${amount}; ${received} has arrived`,
+    rate: (token: string, rupiah: string) => `1 ${token} = ${rupiah}`,
+    note: "For",
+    reference: "Reference",
+    until: (moment: string) => `The price holds until ${moment}.`,
+    left: "Time left",
+    number: "Number",
+    title: "Your order",
+    network: "Network",
+  },
+  states: {
+    waiting: "Waiting for your payment",
+    short: (missing: string) => `${missing} is missing`,
+    sending: "Your payment is on its way",
+    ending: "Time is up",
+    shortOver: (missing: string) => `${missing} is missing, time is up`,
+    paid: "Paid",
+    overpaid: (excess: string) => `Paid, ${excess} too much`,
+    late: "Paid late",
+    expired: "Expired",
+    canceled: "Cancelled",
+    otherChain: "No longer valid",
+  },
+  next: {
+    waiting: "Pay exactly this amount in one of the ways on this page. The page sees the payment by itself.",
+    short: "A part has arrived. Send the rest before the time is up, to the same address.",
+    ending:
+      "Do not pay any more. Whether your payment still came in time is being looked at; that takes a few seconds.",
+    shortOver:
+      "Do not send more. What has arrived is recorded and goes to the shop: agree with it what happens with it.",
+    paid: "The shop has been told. There is nothing left for you to do; keep the receipt.",
+    overpaid: "The shop has been told. What was too much has gone to the shop: ask it to send that back.",
+    late: "The amount is complete, but came after its time. The shop sees it: ask it whether your order stands.",
+    expired:
+      "Nothing arrived in time. Do not pay any more: ask the shop for a new link. If you have sent something already it is not lost: it shows here as soon as it arrives.",
+    canceled:
+      "The shop has cancelled this payment. Do not pay any more. If you have sent something already it is not lost: it shows here as soon as it arrives.",
+    otherChain:
+      "The test network was started anew since, so this cannot be paid. Ask the shop for a new link.",
+    notFollowed:
+      "The network cannot be reached at the moment. Do not pay now: load this page again in a few minutes. What you have sent already is not lost.",
+  },
+  sent: {
+    sent: "Your payment is on its way into a block. Do not pay again.",
+    mined: "Your payment is in a block, and is being booked. Do not pay again.",
+    unknown: "The network does not know your payment yet. Wait a moment before you pay again.",
+    away: "How your payment stands cannot be read at the moment. What was paid is not lost.",
+    reverted: "Your payment did not go through, and nothing was taken.",
+    transaction: "Your payment",
+    notSent: "I have paid nothing: show the ways to pay",
+    /** By the names of the contract's errors. */
+    errors: {
+      AlreadyPaid: "This was paid already, by an earlier payment.",
+      Expired: "It came after the time was up.",
+      WrongAmount: "It was not exactly the amount.",
+      MoneyInBox: "Something had been sent to the address before: now only the rest is missing.",
+    },
+  },
+  wallet: {
+    pay: (amount: string) => `Pay ${amount} with a wallet`,
+    needsScripts:
+      "This browser runs no scripts, so it cannot ask a wallet. Use the code or the address, then look here again.",
+    look: "See how it stands now",
+  },
+  ways: {
+    scan: "Scan the code",
+    scanHow: (network: string) =>
+      `With your phone's wallet. Look first whether it is in the network ${network}: some wallets do not change to it by themselves.`,
+    code: (amount: string, address: string) => `Code to pay ${amount} to ${address}`,
+    copy: "Copy the address",
+    copyHow:
+      "Send exactly this amount to this address, in this network. The address is for this payment alone.",
+    amount: "Amount",
+    address: "Address",
+    network: "Network",
+    chainId: (id: string) => `chain ID ${id}`,
+    rpc: "To add the network (RPC)",
+  },
+  arrived: {
+    title: "What has arrived",
+    amount: "Amount",
+    at: "At",
+    payer: "From",
+    transaction: "Transaction",
+    block: "Block",
+    unknown: "not known: a contract paid it",
+    late: "after the time was up",
+    more: (count: string) => `The first ${count} are shown.`,
+  },
+  receipt: {
+    link: "Receipt",
+    title: "Receipt",
+    notYet: "Not a receipt: this is not paid",
+    notYetHelp: (state: string) => `How it stands: ${state}.`,
+    total: "Amount",
+    tokens: "In tokens",
+    rate: "Price of a token",
+    rateAt: (rate: string, moment: string) => `${rate}, of ${moment}`,
+    received: "Received",
+    paidAt: "Paid",
+    made: "Asked for",
+    seller: "Shop",
+    account: "The shop's account",
+    contact: "Contact",
+    print: "Print",
+    back: "Back to the payment",
+    proof: "Each transaction can be looked up in the network's explorer by its number.",
+    testnet: "Paid with test tokens, which have no value outside this network.",
+  },
+  missing: {
+    title: "This payment link leads nowhere",
+    help: "It may have been cut off: its last part has 22 letters and digits. Open it again from the message that it came in, or ask the shop for a new one. Pay nothing until then.",
+  },
+  errors: {
+    away: "This payment cannot be shown at the moment",
+    awayHelp:
+      "What it stands on does not answer. Load the page again in a moment. What was paid is not lost.",
+    limited: "Too many requests from your network",
+    limitedHelp: (seconds: string) =>
+      `Wait ${seconds} s, then load the page again. What was paid is not lost.`,
+    internal: "Something went wrong here",
+    internalHelp: (id: string) => `It is our mistake. If you ask about it, say this number: ${id}`,
+    again: "Load again",
+  },
+  foot: {
+    language: "Language",
+    direct: "Payments go to the shop directly. Nobody here can send them back: only the shop can.",
+  },
+  /** A script fills in what stands in braces. */
+  words: {
+    chooseToPay: "Choose the wallet to pay with",
+    payWith: "Pay with {name}",
+    lastUsed: "{name} (last used)",
+    anyWallet: "your wallet",
+    noWallet: "This browser has no wallet: scan the code with your phone's, or copy the address.",
+    answerWallet: "Answer in your wallet.",
+    noRpcUrl:
+      "Your wallet does not know the network, and there is no address to add it by. Use another wallet, or ask the shop.",
+    wrongNetwork:
+      "Your wallet is still in another network. Change it to the Tollgate Testnet, then try again. Nothing was sent.",
+    otherAccount: "Choose an account in your wallet that this page may use.",
+    notEnough: "This account has {balance}, and this costs {amount}.",
+    toFaucet: "Get test tokens from the faucet",
+    sent: "Your payment is on its way into a block.",
+    changed: "The amount has changed meanwhile. Look at it, then press again.",
+    noAnswer: "The server does not answer. What was paid is not lost: this page goes on by itself.",
+    walletDeclined: "You declined in the wallet. Nothing was paid.",
+    walletWaits: "The wallet already waits for your answer: open it.",
+    walletCannot: "This wallet cannot be asked to do that.",
+    walletFailed: "The wallet did not do it: {message}",
+    noReason: "it gave no reason",
+    copy: "Copy",
+    copied: "Copied",
+    notCopied: "Not copied",
+  },
+};
+
+export type Texts = typeof en;

@@ -1,0 +1,177 @@
+import type { Texts } from "./en.ts";
+
+/** Every text of the payment pages, in Indonesian. */
+export const id: Texts = {
+  locale: "id-ID",
+  pay: "Pembayaran",
+  skip: "Ke pembayaran",
+  shop: {
+    paidTo: "Anda membayar",
+    unnamed: "Toko tanpa nama",
+    account: "Akunnya",
+    contact: "Pertanyaan ke",
+    noContact: "Toko ini belum menyebutkan kontaknya: tanyakan di tempat Anda mendapat tautan ini.",
+    title: "Siapa yang Anda bayar",
+    back: (host) => `Kembali ke ${host}`,
+    backHint: "Halaman toko sendiri. Baru terbuka bila Anda menekannya.",
+  },
+  bill: {
+    amount: "Yang harus dibayar",
+    due: "Kekurangannya",
+    paid: "Sudah dibayar",
+    of: (amount, received) => `dari ${amount}; sudah masuk ${received}`,
+    rate: (token, rupiah) => `1 ${token} = ${rupiah}`,
+    note: "Untuk",
+    reference: "Referensi",
+    until: (moment) => `Harga ini berlaku sampai ${moment}.`,
+    left: "Sisa waktu",
+    number: "Nomor",
+    title: "Pesanan Anda",
+    network: "Jaringan",
+  },
+  states: {
+    waiting: "Menunggu pembayaran",
+    short: (missing) => `Kurang ${missing}`,
+    sending: "Pembayaran sedang diproses",
+    ending: "Waktu habis",
+    shortOver: (missing) => `Kurang ${missing}, waktu habis`,
+    paid: "Lunas",
+    overpaid: (excess) => `Lunas, lebih ${excess}`,
+    late: "Lunas, terlambat",
+    expired: "Kedaluwarsa",
+    canceled: "Dibatalkan",
+    otherChain: "Tidak berlaku lagi",
+  },
+  next: {
+    waiting:
+      "Bayar tepat jumlah ini dengan salah satu cara di halaman ini. Halaman ini melihat sendiri bila pembayaran sudah masuk.",
+    short: "Baru sebagian yang masuk. Kirim sisanya sebelum waktu habis, ke alamat yang sama.",
+    ending:
+      "Jangan membayar lagi. Kami sedang melihat apakah pembayaran Anda masih masuk tepat waktu; itu perlu beberapa detik.",
+    shortOver:
+      "Jangan kirim lagi. Yang sudah masuk tercatat dan diteruskan ke toko: bicarakan dengan toko bagaimana selanjutnya.",
+    paid: "Toko sudah diberi tahu. Tidak ada lagi yang perlu Anda lakukan; simpan buktinya.",
+    overpaid: "Toko sudah diberi tahu. Kelebihannya sudah ada pada toko: minta toko mengembalikannya.",
+    late: "Jumlahnya lengkap, tetapi masuk setelah waktunya habis. Toko melihatnya: tanyakan apakah pesanan Anda tetap berlaku.",
+    expired:
+      "Tidak ada yang masuk pada waktunya. Jangan membayar lagi: minta tautan baru kepada toko. Bila Anda sudah terlanjur mengirim, uangnya tidak hilang: akan tampak di sini begitu masuk.",
+    canceled:
+      "Toko membatalkan pembayaran ini. Jangan membayar lagi. Bila Anda sudah terlanjur mengirim, uangnya tidak hilang: akan tampak di sini begitu masuk.",
+    otherChain:
+      "Jaringan uji ini sudah dimulai ulang, jadi tagihan ini tidak dapat dibayar. Minta tautan baru kepada toko.",
+    notFollowed:
+      "Jaringan sedang tidak dapat dijangkau. Jangan membayar sekarang: muat lagi halaman ini beberapa menit lagi. Yang sudah Anda kirim tidak hilang.",
+  },
+  sent: {
+    sent: "Pembayaran Anda sedang menuju sebuah blok. Jangan membayar lagi.",
+    mined: "Pembayaran Anda sudah ada di sebuah blok, dan sedang dibukukan. Jangan membayar lagi.",
+    unknown: "Jaringan belum mengenal pembayaran Anda. Tunggu sebentar sebelum membayar lagi.",
+    away: "Keadaan pembayaran Anda sedang tidak dapat dibaca. Yang sudah dibayar tidak hilang.",
+    reverted: "Pembayaran Anda tidak berhasil, dan tidak ada yang diambil.",
+    transaction: "Pembayaran Anda",
+    notSent: "Saya belum membayar: tunjukkan cara membayar",
+    errors: {
+      AlreadyPaid: "Ini sudah dibayar, dengan pembayaran yang lebih dulu.",
+      Expired: "Datangnya setelah waktu habis.",
+      WrongAmount: "Jumlahnya tidak tepat.",
+      MoneyInBox: "Sebelumnya sudah ada kiriman ke alamatnya: sekarang hanya sisanya yang kurang.",
+    },
+  },
+  wallet: {
+    pay: (amount) => `Bayar ${amount} dengan dompet`,
+    needsScripts:
+      "Peramban ini tidak menjalankan skrip, jadi tidak dapat meminta dompet. Pakai kode atau alamatnya, lalu lihat lagi di sini.",
+    look: "Lihat keadaannya sekarang",
+  },
+  ways: {
+    scan: "Pindai kodenya",
+    scanHow: (network) =>
+      `Dengan dompet di ponsel Anda. Periksa dulu apakah dompet itu di jaringan ${network}: sebagian dompet tidak pindah sendiri.`,
+    code: (amount, address) => `Kode untuk membayar ${amount} ke ${address}`,
+    copy: "Salin alamatnya",
+    copyHow: "Kirim tepat jumlah ini ke alamat ini, di jaringan ini. Alamatnya hanya untuk pembayaran ini.",
+    amount: "Jumlah",
+    address: "Alamat",
+    network: "Jaringan",
+    chainId: (number) => `ID rantai ${number}`,
+    rpc: "Untuk menambah jaringan (RPC)",
+  },
+  arrived: {
+    title: "Yang sudah masuk",
+    amount: "Jumlah",
+    at: "Pada",
+    payer: "Dari",
+    transaction: "Transaksi",
+    block: "Blok",
+    unknown: "tidak diketahui: dibayar oleh sebuah kontrak",
+    late: "setelah waktu habis",
+    more: (count) => `Hanya ${count} yang pertama ditampilkan.`,
+  },
+  receipt: {
+    link: "Bukti pembayaran",
+    title: "Bukti pembayaran",
+    notYet: "Bukan bukti pembayaran: ini belum lunas",
+    notYetHelp: (state) => `Keadaannya: ${state}.`,
+    total: "Jumlah",
+    tokens: "Dalam token",
+    rate: "Harga satu token",
+    rateAt: (rate, moment) => `${rate}, per ${moment}`,
+    received: "Diterima",
+    paidAt: "Dibayar",
+    made: "Ditagih",
+    seller: "Toko",
+    account: "Akun toko",
+    contact: "Kontak",
+    print: "Cetak",
+    back: "Kembali ke pembayaran",
+    proof: "Setiap transaksi dapat dilihat di penjelajah jaringan dengan nomornya.",
+    testnet: "Dibayar dengan token uji, yang tidak bernilai di luar jaringan ini.",
+  },
+  missing: {
+    title: "Tautan pembayaran ini tidak menuju ke mana-mana",
+    help: "Mungkin tautannya terpotong: bagian akhirnya terdiri dari 22 huruf dan angka. Buka lagi dari pesan asalnya, atau minta yang baru kepada toko. Jangan membayar apa pun sebelum itu.",
+  },
+  errors: {
+    away: "Pembayaran ini sedang tidak dapat ditampilkan",
+    awayHelp:
+      "Layanan di belakangnya tidak menjawab. Muat lagi halaman ini sebentar lagi. Yang sudah dibayar tidak hilang.",
+    limited: "Terlalu banyak permintaan dari jaringan Anda",
+    limitedHelp: (seconds) =>
+      `Tunggu ${seconds} detik, lalu muat lagi halaman ini. Yang sudah dibayar tidak hilang.`,
+    internal: "Ada yang salah di sini",
+    internalHelp: (number) => `Ini kesalahan kami. Bila Anda menanyakannya, sebutkan nomor ini: ${number}`,
+    again: "Muat lagi",
+  },
+  foot: {
+    language: "Bahasa",
+    direct:
+      "Pembayaran langsung menuju toko. Tidak ada di sini yang dapat mengembalikannya: hanya toko yang dapat.",
+  },
+  words: {
+    chooseToPay: "Pilih dompet untuk membayar",
+    payWith: "Bayar dengan {name}",
+    lastUsed: "{name} (terakhir dipakai)",
+    anyWallet: "dompet Anda",
+    noWallet:
+      "Peramban ini tidak punya dompet: pindai kodenya dengan dompet di ponsel Anda, atau salin alamatnya.",
+    answerWallet: "Jawab di dompet Anda.",
+    noRpcUrl:
+      "Dompet Anda belum mengenal jaringan ini, dan tidak ada alamat untuk menambahkannya. Pakai dompet lain, atau tanyakan kepada toko.",
+    wrongNetwork:
+      "Dompet Anda masih di jaringan lain. Pindahkan ke Tollgate Testnet, lalu coba lagi. Tidak ada yang dikirim.",
+    otherAccount: "Pilih akun di dompet Anda yang boleh dipakai halaman ini.",
+    notEnough: "Akun ini punya {balance}, sedangkan ini harganya {amount}.",
+    toFaucet: "Dapatkan token uji dari faucet",
+    sent: "Pembayaran Anda sedang menuju sebuah blok.",
+    changed: "Jumlahnya berubah sementara itu. Periksa dulu, lalu tekan lagi.",
+    noAnswer: "Server tidak menjawab. Yang sudah dibayar tidak hilang: halaman ini lanjut sendiri.",
+    walletDeclined: "Anda menolak di dompet. Tidak ada yang dibayar.",
+    walletWaits: "Dompet sudah menunggu jawaban Anda: buka dompetnya.",
+    walletCannot: "Dompet ini tidak dapat diminta melakukannya.",
+    walletFailed: "Dompet tidak melakukannya: {message}",
+    noReason: "tanpa alasan",
+    copy: "Salin",
+    copied: "Tersalin",
+    notCopied: "Tidak tersalin",
+  },
+};
