@@ -147,6 +147,7 @@ export function createParts({
     registry,
     liveClients: () => feed.clients(),
     eventStreams: () => merchant.events.streams(),
+    paymentStreams: streams.count,
     cacheBytes: () => finished.cache.bytes(),
     isAway,
   });

@@ -50,12 +50,14 @@ export function registerStateMetrics({
   registry,
   liveClients,
   eventStreams,
+  paymentStreams,
   cacheBytes,
   isAway,
 }: {
   registry: Registry;
   liveClients: () => number;
   eventStreams: () => number;
+  paymentStreams: () => number;
   cacheBytes: () => number;
   isAway: Readonly<Record<Dependency, () => boolean>>;
 }): void {
@@ -71,6 +73,11 @@ export function registerStateMetrics({
     });
   gauge("tollgate_api_live_clients", "Clients that listen to /api/v1/live", liveClients);
   gauge("tollgate_api_event_streams", "Programs that listen to /api/v1/svc-dev/v1/events", eventStreams);
+  gauge(
+    "tollgate_api_payment_streams",
+    "Payment pages that listen for news of their payment",
+    paymentStreams,
+  );
   gauge("tollgate_api_answer_cache_bytes", "Bytes of finished answers that are kept", cacheBytes);
   new Gauge({
     name: "tollgate_api_dependency_away",

@@ -149,6 +149,7 @@ export function apiRegistry(): Registry {
     registry,
     liveClients: () => 0,
     eventStreams: () => 0,
+    paymentStreams: () => 0,
     cacheBytes: () => 0,
     isAway: { chain: no, redis: no, postgres: no },
   });

@@ -46,9 +46,10 @@ export function followPayment() {
 
   /** Whether the server has answered. */
   async function refresh() {
-    await (asking ??= renew().finally(() => {
+    asking ??= renew().finally(() => {
       asking = undefined;
-    }));
+    });
+    await asking;
     return byId("outcome").textContent !== say("noAnswer");
   }
 
