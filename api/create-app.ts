@@ -113,6 +113,7 @@ export function createApp({
     sales: createKeySales(merchant.services),
     dashboard: merchant.services.dashboard,
     invoices: merchant.services.invoices,
+    webhooks: merchant.services.webhooks,
     ...{ sessions, charge, explain: explainFailure, logger },
     placeOf: explorer.placeOf,
   }).addTo(app);

@@ -12,6 +12,7 @@ import type { IssuePoint } from "./api-keys/issue-key.ts";
 import { createKeyLookUp } from "./api-keys/key-look-up.ts";
 import { createKeyUse } from "./api-keys/key-use.ts";
 import { createCheckout } from "./checkout/customer-invoice.ts";
+import { readAttention } from "./dashboard/read-attention.ts";
 import { readDashboard } from "./dashboard/read-dashboard.ts";
 import { createEvents } from "./events/create-events.ts";
 import { createCollectBox } from "./invoices/collect-box.ts";
@@ -96,6 +97,7 @@ export function createMerchant({
   const { activeKeysMax } = svcDev;
   const dashboard = {
     read: (wallet: string) => readDashboard({ db: pool, wallet, activeKeysMax, nowMs: now() }),
+    attention: (wallet: string) => readAttention({ db: pool, wallet, nowMs: now() }),
   };
   const rates = createRates({ settings: invoiceTerms.rates, now, logger });
   const collectBox = createCollectBox({ rpc, reader });

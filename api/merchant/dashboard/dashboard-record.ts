@@ -57,7 +57,12 @@ export const dashboardRecord = z
       .meta({ description: "The last 30 days, oldest first: invoices that became complete on each" }),
     latest: z.array(latestInvoice).meta({ description: "The five newest invoices" }),
     keys: z.strictObject({ active: integer, max: integer }),
-    webhook: z.strictObject({ state: z.enum(["none", "active", "disabled"]), failed24h: integer }),
+    webhook: z.strictObject({
+      state: z.enum(["none", "active", "failing", "disabled"]),
+      failed24h: integer.meta({
+        description: "Events of the last 24 hours that were tried and are not delivered, or were given up",
+      }),
+    }),
   })
   .meta({ id: "Dashboard", description: "A merchant's invoices and keys in numbers" });
 

@@ -14,8 +14,10 @@ import { publicId } from "../public-id.ts";
 import { timeOf } from "../times.ts";
 import { type DashboardRecord, dashboardRecord } from "./dashboard-record.ts";
 
-const timeZone = "Asia/Jakarta";
-const days = 30;
+/** Of merchants and their customers. */
+export const timeZone = "Asia/Jakarta";
+/** What a dashboard looks back. */
+export const days = 30;
 const latestMax = 5;
 
 /** A wallet's dashboard. Days are those of Jakarta; an invoice counts on the day on which its amount was complete, by the block's time. */
@@ -31,7 +33,7 @@ export async function readDashboard({
   nowMs: number;
 }): Promise<DashboardRecord> {
   const owner = bytesOf(wallet);
-  const [totals, series, latest, active] = await Promise.all([
+  const [totals, series, latest, active, webhook] = await Promise.all([
     db.query({ name: "dashboard-totals", text: totalsText, values: [owner] }),
     db.query({
       name: "dashboard-series",
@@ -40,6 +42,7 @@ export async function readDashboard({
     }),
     db.query({ name: "dashboard-latest", text: latestText, values: [owner, latestMax] }),
     countActiveKeys(db, wallet),
+    db.query({ name: "dashboard-webhook", text: webhookText, values: [owner] }),
   ]);
   const sums = onlyRow(totals.rows);
   const byDay = series.rows.map(dayOf);
@@ -65,7 +68,7 @@ export async function readDashboard({
     series: byDay,
     latest: latest.rows.map(latestOf),
     keys: { active, max: activeKeysMax },
-    webhook: { state: "none", failed24h: 0 },
+    webhook: webhook.rows.map(webhookOf)[0] ?? { state: "none", failed24h: 0 },
   };
 }
 
@@ -96,6 +99,18 @@ const seriesText = `with day as (
 const latestText = `select id, state, amount_idr, customer_label, reference, amount, received, created_at, paid_at
   from svc.invoices where wallet = $1 order by created_at desc, id desc limit $2`;
 
+/** Events of a day that were tried and are not delivered, or were dropped. */
+const webhookText = `select case when e.disabled_at is not null then 'disabled' when e.failing_since is not null then 'failing'
+      else 'active' end as state,
+    (select count(*)::int from svc.webhook_events v join svc.webhook_deliveries d on d.event_id = v.id
+      where v.wallet = e.wallet and v.created_at > now() - interval '24 hours'
+        and (d.state in ('dead', 'dropped') or (d.state = 'waiting' and d.attempts > 0))) as failed
+  from svc.webhook_endpoints e where e.wallet = $1`;
+
+function webhookOf(row: Row): DashboardRecord["webhook"] {
+  return { state: webhookState.parse(row["state"]), failed24h: readInteger(row, "failed") };
+}
+
 function dayOf(row: Row): DashboardRecord["series"][number] {
   return {
     date: readText(row, "date"),
@@ -105,6 +120,7 @@ function dayOf(row: Row): DashboardRecord["series"][number] {
   };
 }
 
+const { state: webhookState } = dashboardRecord.shape.webhook.shape;
 const { state: stateSchema } = dashboardRecord.shape.latest.element.shape;
 
 function latestOf(row: Row): DashboardRecord["latest"][number] {

@@ -93,11 +93,11 @@ export function createMerchantPages(options: MerchantPagesOptions) {
     const { language, chosen } = chooseLanguage(request);
     if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
     const place = placeOf(request, language);
-    const { sales, dashboard, invoices, sessions } = options;
+    const { sales, dashboard, invoices, webhooks, sessions } = options;
     const context: MerchantContext = {
       ...place.context,
       ...{ words: languages[language], language },
-      ...{ sales, dashboard, invoices, sessions },
+      ...{ sales, dashboard, invoices, webhooks, sessions },
     };
     const charged = await charge({ request, reply, cost: row.cost ?? 1 });
     if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);
@@ -127,7 +127,8 @@ export function createMerchantPages(options: MerchantPagesOptions) {
         status: isFirst ? 200 : 401,
       });
     }
-    return row.answer({ ...context, session }, input);
+    const webhook = await options.webhooks.find(session.wallet);
+    return row.answer({ ...context, session, webhook }, input);
   }
 
   return {

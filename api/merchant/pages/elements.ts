@@ -24,7 +24,16 @@ export function pageHead(context: SignedIn, { title, tab }: { title: string; tab
 <form method="post" action="${el.to("merchant/sign-out")}"><button class="quiet small">${words.account.signOut}</button></form></div>
 <nav class="tabs" aria-label="${words.tabs.label}">
 ${links}
-</nav></div>`;
+</nav></div>
+${disabledWebhook(context)}`;
+}
+
+/** That nothing is sent any more has to be seen, wherever somebody is. */
+function disabledWebhook(context: SignedIn): Html {
+  const { words, el, webhook } = context;
+  if (webhook?.disabledAt === null || webhook?.disabledAt === undefined) return html``;
+  const { disabledWebhook: texts } = words.overview;
+  return html`<p class="alarm" role="status">${texts.since} ${moment(context, webhook.disabledAt)}. <a href="${el.to("merchant/webhooks")}">${texts.look}</a></p>`;
 }
 
 /** What has just been done, or why not. */

@@ -41,7 +41,7 @@ export function inRupiah(
   return `${formatRupiah(Number(rupiah))} (${el.tokens(wei)})`;
 }
 
-/** Invoices a line each, which lead to their pages. */
+/** Invoices a row each, which lead to their pages. */
 export function invoiceRows(
   context: SignedIn,
   {
@@ -50,9 +50,11 @@ export function invoiceRows(
   }: { caption: string; invoices: readonly (InvoiceRecord | DashboardRecord["latest"][number])[] },
 ): Html {
   const rows = invoices.map((invoice) => {
-    const name = nameOfInvoice(invoice);
+    const { customerLabel, reference } = invoice;
+    const name = customerLabel === "" ? nameOfInvoice(invoice) : customerLabel;
+    const number = customerLabel === "" || reference === null ? html`` : html`${reference} · `;
     return html`<li><p class="invoice-name"><a href="${context.el.to(`merchant/invoices/${invoice.id}`)}">${name}</a><br>
-<span class="soft">${moment(context, invoice.createdAt)}</span></p>
+<span class="soft">${number}${moment(context, invoice.createdAt)}</span></p>
 <p class="invoice-amount"><strong>${formatRupiah(invoice.amountIdr)}</strong><br>
 ${invoiceStatus(context, invoice.state)}</p></li>`;
   });

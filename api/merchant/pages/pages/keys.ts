@@ -63,7 +63,8 @@ function waitingCard(context: SignedIn, order: AnyOrderRecord): Html {
 </section>`;
 }
 
-function waitingTexts({ words }: SignedIn, order: AnyOrderRecord): { says: string; goOn: string } {
+/** What an order waits for, and where it goes on. */
+export function waitingTexts({ words }: SignedIn, order: AnyOrderRecord): { says: string; goOn: string } {
   const { waiting, webhooks } = words;
   const isPaid = order.status === "paid";
   if (order.kind === "webhook_url") {

@@ -2,11 +2,12 @@ import { table } from "../../../../lib/web/elements/table.ts";
 import { type Html, html } from "../../../../lib/web/html.ts";
 import { bars } from "../../../explorer/elements/bars.ts";
 import type { DashboardRecord } from "../../dashboard/dashboard-record.ts";
+import type { Attention } from "../../dashboard/read-attention.ts";
 import { formatRupiah } from "../../invoices/format-rupiah.ts";
 import { pageHead } from "../elements.ts";
 import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 import { invoiceRows } from "./invoice-elements.ts";
-import { waitingCards } from "./keys.ts";
+import { todoCard } from "./todo-card.ts";
 
 /** What a shop needs at the end of a day. */
 export const overview: MerchantRoute = {
@@ -14,8 +15,9 @@ export const overview: MerchantRoute = {
   path: "/merchant",
   async answer(context) {
     const { words, sales, dashboard, session } = context;
-    const [numbers, waiting] = await Promise.all([
+    const [numbers, attention, waiting] = await Promise.all([
       dashboard.read(session.wallet),
+      dashboard.attention(session.wallet),
       sales.waitingOrdersOf(session.wallet),
     ]);
     const paid = waiting.filter(({ status }) => status === "paid");
@@ -23,8 +25,8 @@ export const overview: MerchantRoute = {
       title: words.overview.title,
       description: words.intro,
       main: html`${pageHead(context, { title: words.overview.title, tab: "overview" })}
-${waitingCards(context, paid)}
-${numbersOf(context, numbers)}
+${numbersOf(context, { numbers, attention })}
+${todoCard(context, { numbers, attention, paid })}
 ${beginning(context, numbers)}
 ${latest(context, numbers)}
 ${chart(context, numbers)}`,
@@ -32,22 +34,24 @@ ${chart(context, numbers)}`,
   },
 };
 
-/** Received today and in 30 days. */
-function numbersOf(context: SignedIn, { received, series }: DashboardRecord): Html {
-  const { overview: texts } = context.words;
+/** Received today and in 30 days, and what is still to come. */
+function numbersOf(
+  context: SignedIn,
+  { numbers: { received, series }, attention: { open } }: { numbers: DashboardRecord; attention: Attention },
+): Html {
+  const { words, el } = context;
+  const { overview: texts } = words;
   const today = series.at(-1)?.paid ?? 0;
   const lately = series.reduce((sum, { paid }) => sum + paid, 0);
   return html`<section class="tiles numbers" aria-label="${texts.title}">
-${tile(context, { name: texts.today, amountIdr: received.todayIdr, paid: today })}
-${tile(context, { name: texts.last30Days, amountIdr: received.last30DaysIdr, paid: lately })}
+${tile({ name: texts.today, amountIdr: received.todayIdr, more: texts.invoicesPaid(today, el.integer(today)) })}
+${tile({ name: texts.open, amountIdr: open.amountIdr, more: texts.openMore(open.count, el.integer(open.count)) })}
+${tile({ name: texts.last30Days, amountIdr: received.last30DaysIdr, more: texts.invoicesPaid(lately, el.integer(lately)) })}
 </section>`;
 }
 
-function tile(
-  { words: { overview: texts }, el }: SignedIn,
-  { name, amountIdr, paid }: { name: string; amountIdr: number; paid: number },
-): Html {
-  return html`<div class="tile"><p class="tile-name">${name}</p><p class="tile-value">${formatRupiah(amountIdr)}</p><p class="tile-more">${texts.invoicesPaid(paid, el.integer(paid))}</p></div>`;
+function tile({ name, amountIdr, more }: { name: string; amountIdr: number; more: string }): Html {
+  return html`<div class="tile"><p class="tile-name">${name}</p><p class="tile-value">${formatRupiah(amountIdr)}</p><p class="tile-more">${more}</p></div>`;
 }
 
 /** For who has made no invoice, or has no key, yet. */

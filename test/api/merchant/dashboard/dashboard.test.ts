@@ -1,6 +1,7 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import t from "tap";
 import { dashboardRecord } from "../../../../api/merchant/dashboard/dashboard-record.ts";
+import { readAttention } from "../../../../api/merchant/dashboard/read-attention.ts";
 import { readDashboard } from "../../../../api/merchant/dashboard/read-dashboard.ts";
 import { checksumAddress } from "../../../../lib/chain/checksum-address.ts";
 import { insertRow } from "../../../../scripts/soak/merchant-crashes/insert-row.ts";
@@ -26,7 +27,8 @@ async function startMerchant() {
     await insertRow(pool, "invoices", row);
     return row.id;
   };
-  return { bytes, wallet, read, invoice };
+  const attention = () => readAttention({ db: pool, wallet, nowMs });
+  return { bytes, wallet, read, attention, invoice };
 }
 
 t.test("a merchant without invoices has zeros for each of the last 30 days", async (t) => {
@@ -104,3 +106,94 @@ t.test(
     t.type(newest, "string");
   },
 );
+
+t.test("what needs somebody is counted over the same 30 days, by what is missing or too much", async (t) => {
+  const { bytes, attention, invoice } = await startMerchant();
+  const createdAt = new Date(nowMs - 60_000);
+  const some = (change: Readonly<Record<string, unknown>>) => invoice({ created_at: createdAt, ...change });
+  const price = 10n * token;
+  await some({ amount_idr: 150_000 });
+  await some({ amount_idr: 30_000, state: "expired" });
+  await some({ amount_idr: 150_000, state: "underpaid", received: 4n * token });
+  await some({ amount_idr: 10_000, state: "underpaid", received: price - 1n });
+  const paid = { paid_at: createdAt, received_in_time: 0n };
+  await some({ ...paid, amount_idr: 70_000, state: "paid_late", received: price });
+  await some({ ...paid, amount_idr: 70_000, state: "overpaid", received: 12n * token });
+  await some({ ...paid, amount_idr: 9_000, state: "paid", received: price });
+  // A minute before the first of the days, and at its beginning.
+  const old = { ...paid, amount_idr: 500_000, state: "paid_late", received: price };
+  await some({ ...old, created_at: new Date("2026-10-24T16:59:00Z") });
+  await some({ ...old, amount_idr: 1_000, created_at: new Date("2026-10-24T17:00:00Z") });
+  const stranger = await startMerchant();
+  await stranger.invoice({ created_at: createdAt });
+  const day = 86_400_000;
+  for (const [hint, change] of [
+    ["later", { expires_at: new Date(nowMs + 8 * day) }],
+    ["soon", { expires_at: new Date(nowMs + 6 * day) }],
+    ["tomorrow", { expires_at: new Date(nowMs + day) }],
+    ["over", { expires_at: new Date(nowMs - 1000) }],
+    ["revoked", { expires_at: new Date(nowMs + day), revoked_at: createdAt }],
+  ] as const) {
+    const order = orderRow(bytes);
+    await insertRow(pool, "orders", order);
+    const key = keyRow(bytes, order.id, { hint, created_at: new Date(nowMs - 20 * day), ...change });
+    await insertRow(pool, "api_keys", key);
+  }
+  const found = await attention();
+  t.match(found, {
+    since: "2026-10-25",
+    open: { count: 1, amountIdr: 150_000 },
+    underpaid: { count: 2, amountIdr: 90_000 },
+    late: { count: 2, amountIdr: 71_000 },
+    overpaid: { count: 1, amountIdr: 14_000 },
+  });
+  t.same(
+    found.expiringKeys.map(({ hint }) => hint),
+    ["tomorrow", "soon"],
+  );
+  t.match(await (await startMerchant()).attention(), {
+    ...{ open: { count: 0, amountIdr: 0 }, underpaid: { count: 0, amountIdr: 0 } },
+    ...{ late: { count: 0, amountIdr: 0 }, overpaid: { count: 0, amountIdr: 0 }, expiringKeys: [] },
+  });
+});
+
+t.test("the webhook's state is told, with what of the last day is not delivered", async (t) => {
+  const { bytes, read } = await startMerchant();
+  const fee = orderRow(bytes, { kind: "webhook_url" });
+  await insertRow(pool, "orders", fee);
+  const endpoint = randomUUID();
+  await insertRow(pool, "webhook_endpoints", {
+    ...{
+      id: endpoint,
+      wallet: bytes,
+      order_id: fee.id,
+      url: "https://shop.example/",
+      secret_sealed: Buffer.from("x"),
+    },
+  });
+  const webhook = async () => (await read()).webhook;
+  t.same(await webhook(), { state: "active", failed24h: 0 });
+  for (const [sequence, delivery] of [
+    { state: "delivered", attempts: 3 },
+    { state: "waiting", attempts: 0 },
+    { state: "waiting", attempts: 1 },
+    { state: "dead", attempts: 9 },
+    { state: "dropped", attempts: 0 },
+    { state: "dead", attempts: 9, old: true },
+  ].entries()) {
+    const { old = false, ...row } = delivery;
+    const id = randomUUID();
+    await insertRow(pool, "webhook_events", {
+      ...{ id, wallet: bytes, sequence: sequence + 1, type: "webhook.test", body: "{}" },
+      created_at: new Date(Date.now() - (old ? 25 : 23) * 3_600_000),
+    });
+    await insertRow(pool, "webhook_deliveries", { event_id: id, endpoint_id: endpoint, ...row });
+  }
+  t.same(await webhook(), { state: "active", failed24h: 3 });
+  const change = (set: string) =>
+    pool.query(`update svc.webhook_endpoints set ${set} where id = $1`, [endpoint]);
+  await change("failing_since = now()");
+  t.match(await webhook(), { state: "failing" });
+  await change("disabled_at = now(), disabled_why = 'failing'");
+  t.match(await webhook(), { state: "disabled" });
+});

@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { Wallet } from "ethers";
 import t from "tap";
 import { z } from "zod";
+import { insertRow } from "../../../../scripts/soak/merchant-crashes/insert-row.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
+import { orderRow } from "../support/rows.ts";
 import { signIn } from "../support/sign-in.ts";
 import { startShop } from "../support/start-shop.ts";
 
@@ -14,7 +17,8 @@ const [payer = "", friend = ""] = z.array(z.string()).parse(await anvil.rpc("eth
 
 /** Somebody new with a session; without a key. */
 async function somebody() {
-  const { cookie } = await signIn(api, new Wallet(Wallet.createRandom().privateKey));
+  const signer = new Wallet(Wallet.createRandom().privateKey);
+  const { cookie } = await signIn(api, signer);
   const own = { Accept: "text/html", Cookie: cookie };
   async function send(path: string, form: Record<string, string> = {}) {
     const response = await fetch(`${api.url}${path}`, {
@@ -28,6 +32,7 @@ async function somebody() {
   const token = async () =>
     /name="token" value="([\w-]{22})"/.exec((await get("/merchant/invoices/new")).text)?.[1] ?? "";
   return {
+    wallet: Buffer.from(signer.address.slice(2), "hex"),
     get,
     send,
     token,
@@ -228,9 +233,9 @@ t.test("the list is filtered, searched and paged, and saved as the file that pro
     [
       ...(await get(`/merchant/invoices?${query}`)).text.matchAll(/class="invoice-name"><a [^>]*>([^<]*)</g),
     ].map(([, name]) => name);
-  t.same(await named(""), ["INV/3, Pak Budi", "INV/2, =HYPERLINK(1)", "INV/1, Ibu Sari"]);
-  t.same(await named("q=sari"), ["INV/1, Ibu Sari"]);
-  t.same(await named("q=2"), ["INV/2, =HYPERLINK(1)"]);
+  t.same(await named(""), ["Pak Budi", "=HYPERLINK(1)", "Ibu Sari"]);
+  t.same(await named("q=sari"), ["Ibu Sari"]);
+  t.same(await named("q=2"), ["=HYPERLINK(1)"]);
   t.same(await named("state=paid"), []);
   t.same(await named("from=2999-01-01"), []);
   for (const odd of [
@@ -282,3 +287,60 @@ t.test("another wallet's invoice is not there, whatever is asked of it", async (
   t.match((await one.get(at)).text, "Waits for");
   t.equal((await other.make({ reference: "SECRET-1" })).status, 303, "nor is its number taken");
 });
+
+t.test(
+  "the overview says what needs the merchant, and every page that its webhook is disabled",
+  async (t) => {
+    const { make, get, wallet } = await somebody();
+    const empty = (await get("/merchant")).text;
+    for (const says of ["Nothing needs you at the moment.", "Where to begin", "Buy a key", "New invoice"])
+      t.ok(empty.includes(says), says);
+    const late = await make({ amountIdr: "90000", customerLabel: "Late" });
+    const part = await make({ amountIdr: "150000", customerLabel: "Part" });
+    await make({ amountIdr: "40000", customerLabel: "Third shop" });
+    await db.query(
+      "update svc.invoices set created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour' where customer_label = 'Late'",
+    );
+    const boxOfInvoice = async (id: string) => boxOf((await get(`/merchant/invoices/${id}`)).text);
+    await transfer(await boxOfInvoice(late.id), 6n * token);
+    await transfer(await boxOfInvoice(part.id), 4n * token);
+    await waitFor("both are booked", async () => {
+      const { text } = await get("/merchant");
+      return text.includes("1 invoice was paid late") && text.includes("1 invoice is underpaid");
+    });
+    const { text } = await get("/merchant");
+    for (const says of [
+      "1 invoice is underpaid: Rp\u00a090.000 are missing.",
+      "1 invoice was paid late: Rp\u00a090.000.",
+      "1 invoice waits for its payment",
+      "1 invoice paid",
+    ])
+      t.ok(text.includes(says), says);
+    const [, link = ""] = /href="\.\/(merchant\/invoices\?state=underpaid[^"]*)"/.exec(text) ?? [];
+    const list = (await get(`/${link.replaceAll("&amp;", "&")}`)).text;
+    t.match(list, "Part");
+    t.notMatch(list, "Third shop");
+
+    t.notMatch(text, "Your webhook is disabled");
+    const order = randomUUID();
+    await insertRow(db, "orders", orderRow(wallet, { id: order, kind: "webhook_url" }));
+    await insertRow(db, "webhook_endpoints", {
+      ...{
+        id: randomUUID(),
+        wallet,
+        order_id: order,
+        url: "https://shop.example/",
+        secret_sealed: Buffer.from("x"),
+      },
+      ...{ disabled_at: new Date(), disabled_why: "failing" },
+    });
+    for (const path of [
+      "/merchant",
+      "/merchant/invoices",
+      `/merchant/invoices/${part.id}`,
+      "/merchant/keys",
+      "/merchant/sessions",
+    ])
+      t.match((await get(path)).text, "Your webhook is disabled", path);
+  },
+);

@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
+import { z } from "zod";
 import { merchantRoutes } from "../../../../api/merchant/pages/create-merchant-pages.ts";
-import { aliceWallet, bobWallet, sessionPath, signIn } from "../support/sign-in.ts";
+import { aliceWallet, bobWallet, send, sessionPath, signIn } from "../support/sign-in.ts";
 import { buyKey, markPaid, orderKey, startShop } from "../support/start-shop.ts";
 
 /* Each page of merchants by everybody whose it is not, and what alice wrote where others' browsers would run it. */
@@ -17,8 +18,23 @@ const open = await orderKey(api, alice.bearer, { package: "yearly", label: scrip
 const paid = await orderKey(api, alice.bearer, { package: "quarterly" });
 await markPaid(db, paid.id);
 
-const idOf = (path: string) =>
-  path.includes("/keys/") ? key.id : path.includes("/sessions/") ? other.id : open.id;
+const invoiceAnswer = z.object({ invoice: z.object({ id: z.string(), depositAddress: z.string() }) });
+async function makeInvoice(reference: string) {
+  const body = { amountIdr: 150_000, customerLabel: script, note: script, reference };
+  const headers = { "X-Svc-Dev-Key": key.secret };
+  return invoiceAnswer.parse((await send(api, "/api/v1/svc-dev/v1/invoices", { headers, body })).json)
+    .invoice;
+}
+const waiting = await makeInvoice("waiting");
+const partly = await makeInvoice("partly");
+await db.query("update svc.invoices set state = 'underpaid', received = 1 where reference = 'partly'");
+
+function idOf(path: string): string {
+  if (path.includes("/keys/")) return key.id;
+  if (path.includes("/sessions/")) return other.id;
+  if (path.includes("/invoices/")) return path.endsWith("/refund") ? partly.id : waiting.id;
+  return open.id;
+}
 const rows = merchantRoutes.map((row) => ({ ...row, path: row.path.replace(":id", idOf(row.path)) }));
 const posts = rows.filter(({ method }) => method === "POST");
 const good = "package=monthly&label=of+a+stranger&scope=invoices%3Aread";
@@ -41,6 +57,8 @@ function tellsNothing(t: Test, page: Page, what: string) {
     "alert(1)",
     open.idOnChain,
     other.id,
+    waiting.depositAddress,
+    partly.depositAddress,
     key.secret,
     alice.token,
   ])
@@ -78,6 +96,11 @@ t.test(
       const page = await ask(method, path, { Cookie: alice.cookie });
       t.equal(page.headers.get("cache-control"), "no-store", path);
       if (page.status === 303) continue;
+      if (path.endsWith(".csv")) {
+        t.match(page.headers.get("content-disposition"), /^attachment;/, "a file is shown by no browser");
+        t.equal(page.headers.get("x-content-type-options"), "nosniff");
+        continue;
+      }
       t.equal(page.status, 200, path);
       const policy = page.headers.get("content-security-policy") ?? "";
       for (const rule of [

@@ -74,7 +74,7 @@ export const invoices = {
         "The customer can pay the rest by the same link while the invoice is open. After that, ask them, or give back what has come.",
       paid: "Paid, whole and in time.",
       overpaid: (excess: string) => `Paid, and ${excess} too much.`,
-      overpaidHelp: "What is too much is in your wallet. You can give it back.",
+      overpaidHelp: "What is too much is yours, too. You can give it back.",
       expired: "Nobody has paid in time.",
       expiredHelp: (until: string) =>
         `What comes until ${until} is still seen. Make a new invoice to ask again.`,

@@ -78,7 +78,7 @@ export const invoices: Texts["invoices"] = {
         "Pelanggan dapat membayar sisanya lewat tautan yang sama selama tagihan terbuka. Setelah itu, hubungi pelanggan, atau kembalikan yang sudah masuk.",
       paid: "Lunas, utuh dan tepat waktu.",
       overpaid: (excess) => `Lunas, dan lebih ${excess}.`,
-      overpaidHelp: "Kelebihannya ada di dompet Anda. Anda dapat mengembalikannya.",
+      overpaidHelp: "Kelebihannya juga milik Anda. Anda dapat mengembalikannya.",
       expired: "Tidak ada yang membayar tepat waktu.",
       expiredHelp: (until) =>
         `Yang masuk sampai ${until} tetap terlihat. Buat tagihan baru untuk menagih lagi.`,
