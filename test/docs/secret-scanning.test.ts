@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { createSessionToken } from "../../api/merchant/session/session-token.ts";
+import { createWebhookSecret } from "../../api/merchant/webhooks/webhook-secret.ts";
 import { createApiKey, type Profile } from "../../lib/keys/api-key.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
 
@@ -10,7 +11,7 @@ const blocks = (language: string) =>
   [...text.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , body = ""]) => body);
-const [keyPattern = "", tokenPattern = "", after = ""] = blocks("text");
+const [keyPattern = "", tokenPattern = "", webhookPattern = "", after = ""] = blocks("text");
 const [rules = ""] = blocks("toml");
 const regexes = [...rules.matchAll(/^regex = '''(.*)'''$/gm)].map(([, regex = ""]) => regex);
 
@@ -19,6 +20,7 @@ const keys = profiles.flatMap((profile) =>
   ["tg", "svc"].flatMap((prefix) => Array.from({ length: 50 }, () => createApiKey({ profile, prefix }))),
 );
 const tokens = Array.from({ length: 50 }, () => createSessionToken());
+const webhookSecrets = Array.from({ length: 50 }, () => createWebhookSecret());
 const around: [string, string][] = [
   ["", ""],
   ['"', '"'],
@@ -35,6 +37,13 @@ const notSecrets = [
     key.toUpperCase(),
   ]),
   ...tokens.flatMap((token) => [token.slice(0, -1), `${token}-`, `a${token}`, token.replace("wst_", "wst-")]),
+  ...webhookSecrets.flatMap((secret) => [
+    secret.slice(0, -1),
+    `${secret}A`,
+    `a${secret}`,
+    secret.replace("whsec_", "whsec-"),
+    secret.replace("whsec_", "whsec_A"),
+  ]),
   ...["tg_live_", "svc_dev_x", "tg_test_".padEnd(57, "0"), "wst_".padEnd(30, "a"), "a1".repeat(32)],
 ];
 
@@ -50,25 +59,31 @@ t.test("the patterns for GitHub find each key and token wherever it stands, and 
   for (const [before, behind] of around) {
     for (const key of keys) t.same(found(keyPattern, before + key + behind), [key]);
     for (const token of tokens) t.same(found(tokenPattern, before + token + behind), [token]);
+    for (const secret of webhookSecrets) t.same(found(webhookPattern, before + secret + behind), [secret]);
   }
-  for (const sample of [...notSecrets, ...tokens]) t.same(found(keyPattern, sample), [], sample);
-  for (const sample of [...notSecrets, ...keys]) t.same(found(tokenPattern, sample), [], sample);
+  for (const [pattern, others] of [
+    [keyPattern, [...tokens, ...webhookSecrets]],
+    [tokenPattern, [...keys, ...webhookSecrets]],
+    [webhookPattern, [...keys, ...tokens]],
+  ] as const)
+    for (const sample of [...notSecrets, ...others]) t.same(found(pattern, sample), [], sample);
   t.end();
 });
 
 t.test("so do the rules for gitleaks, whose keywords are in each", (t) => {
-  t.equal(regexes.length, 2);
-  const [key = /^$/, token = /^$/] = regexes.map((regex) => new RegExp(regex));
+  t.equal(regexes.length, 3);
+  const [key = /^$/, token = /^$/, webhook = /^$/] = regexes.map((regex) => new RegExp(regex));
   const keywords = [...rules.matchAll(/"(\w+_)"/g)].map(([, word = ""]) => word);
-  for (const secret of [...keys, ...tokens]) {
-    const [, matched] = (secret.startsWith("wst_") ? token : key).exec(`a: "${secret}"`) ?? [];
+  for (const secret of [...keys, ...tokens, ...webhookSecrets]) {
+    const rule = secret.startsWith("wst_") ? token : secret.startsWith("whsec_") ? webhook : key;
+    const [, matched] = rule.exec(`a: "${secret}"`) ?? [];
     t.equal(matched, secret);
     t.ok(
       keywords.some((word) => secret.startsWith(word)),
       secret,
     );
   }
-  for (const sample of notSecrets) for (const regex of [key, token]) t.notMatch(sample, regex);
+  for (const sample of notSecrets) for (const regex of [key, token, webhook]) t.notMatch(sample, regex);
   t.end();
 });
 

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { Webhook } from "standardwebhooks";
 import t from "tap";
 import {
   plainSignature,
@@ -66,3 +67,32 @@ t.test("while a secret is changed both sign", async (t) => {
     [current, next].map((secret) => standardSignature({ ...given, secret })).join(" "),
   );
 });
+
+t.test(
+  "the library of Standard Webhooks takes ours, with either secret during a change, and nothing else",
+  async (t) => {
+    const [current, next] = [createWebhookSecret(), createWebhookSecret()];
+    const body = '{"note":"Rp\u00a0150.000 🧺"}';
+    const signed = (
+      atUnix = Math.floor(Date.now() / 1000),
+      secrets = { current, next: undefined as string | undefined },
+    ) => signWebhook({ id: "evt_1", type: "invoice.paid", body, atUnix, secrets });
+    const fields = signed();
+    t.same(new Webhook(current).verify(body, fields), JSON.parse(body));
+    for (const secret of [current, next])
+      t.same(new Webhook(secret).verify(body, signed(undefined, { current, next })), JSON.parse(body));
+    t.throws(() => new Webhook(next).verify(body, fields), /No matching signature/);
+    t.throws(() => new Webhook(current).verify(body.replace("150", "151"), fields), /No matching signature/);
+    const old = signed(Math.floor(Date.now() / 1000) - 360);
+    t.throws(() => new Webhook(current).verify(body, old), /too old/);
+    t.throws(
+      () =>
+        new Webhook(current).verify(body, { ...old, "webhook-timestamp": fields["webhook-timestamp"] ?? "" }),
+      /No matching/,
+    );
+    t.equal(
+      new Webhook(current).sign("evt_1", new Date(Number(fields["webhook-timestamp"]) * 1000), body),
+      fields["webhook-signature"],
+    );
+  },
+);
