@@ -5,7 +5,8 @@
 
 /**
  * Integer: points that a client has used of its window. A client is an address or a /64; for requests for nonces
- * `session-nonce:<address>`, for tries to sign in `sign-in:<address>`. Lifetime: what is left of the window.
+ * `session-nonce:<address>`, for tries to sign in `sign-in:<address>`, for calls at /rpc `payer-rpc:<address>` and for what is sent there
+ * `payer-rpc:<address>:sends`; `payer-rpc:everybody` and `payer-rpc:everybody:sends` are all of these together. Lifetime: what is left of the window.
  */
 export function apiRequestsKey(client: string): string {
   return `api-requests:${client}`;

@@ -37,6 +37,32 @@ t.test("with Redis away each process counts a tenth, and payments go on", async 
   );
 });
 
+t.test("a database that hangs is waited for over connections of its own, so lists go on", async (t) => {
+  const { transfer } = await rig.invoice();
+  const value = `0x${transfer.value.toString(16)}`;
+  const estimate = () => call("eth_estimateGas", [{ from: bob, to: transfer.to, value }]);
+  await rig.db.query("begin");
+  await rig.db.query("lock table svc.invoices in access exclusive mode");
+  let answered = 0;
+  const waiting = Array.from({ length: 30 }, async () => {
+    const answer = await estimate();
+    answered += 1;
+    return answer;
+  });
+  await waitFor("it is waited for", async () => {
+    const sql =
+      "select count(*)::int as held from pg_locks where not granted and relation = 'svc.invoices'::regclass";
+    return Number((await rig.db.query(sql)).rows[0]?.["held"]) >= 2;
+  });
+  for (const path of ["/api/v1/blocks", "/api/v1/transactions"])
+    t.equal((await rig.api.get(path)).status, 200);
+  t.equal(answered, 0, "and nobody waited for them to end");
+  await rig.db.query("rollback");
+  const answers = await Promise.all(waiting);
+  t.ok(answers.every(({ status, result }) => result === "0x5208" || status === 503));
+  t.equal((await estimate()).result, "0x5208");
+});
+
 t.test("with PostgreSQL away nothing is sent, since nobody can say what is a payment", async (t) => {
   const { transfer } = await rig.invoice();
   const wallet = await rig.payer();
