@@ -114,6 +114,7 @@ export function createApp({
     dashboard: merchant.services.dashboard,
     invoices: merchant.services.invoices,
     webhooks: merchant.services.webhooks,
+    profile: merchant.services.settings,
     ...{ sessions, charge, explain: explainFailure, logger },
     placeOf: explorer.placeOf,
   }).addTo(app);

@@ -30,8 +30,20 @@ import { overview } from "./pages/overview.ts";
 import { refundInvoice } from "./pages/refund-invoice.ts";
 import { askToRevoke, revoke } from "./pages/revoke.ts";
 import { endOtherSessions, endSession, sessions as sessionsPage, signOut } from "./pages/sessions.ts";
+import { saveSettings, settings } from "./pages/settings.ts";
 import { signInPage } from "./pages/sign-in.ts";
 import { takeKey, takenKey } from "./pages/take-key.ts";
+import { askToRotate, rotate } from "./pages/webhooks/rotate.ts";
+import { saveWebhookUrl, takenWebhook, takeWebhook } from "./pages/webhooks/save-webhook.ts";
+import {
+  enable,
+  finishRotation,
+  replayOne,
+  replaySince,
+  sendTest,
+} from "./pages/webhooks/webhook-actions.ts";
+import { webhookEvent } from "./pages/webhooks/webhook-event.ts";
+import { webhooksPage } from "./pages/webhooks/webhooks-page.ts";
 import { languages } from "./texts/languages.ts";
 
 /** Every page for merchants. */
@@ -54,6 +66,20 @@ export const merchantRoutes: readonly MerchantRoute[] = [
   takenKey,
   askToRevoke,
   revoke,
+  webhooksPage,
+  saveWebhookUrl,
+  takeWebhook,
+  takenWebhook,
+  sendTest,
+  askToRotate,
+  rotate,
+  finishRotation,
+  enable,
+  replaySince,
+  webhookEvent,
+  replayOne,
+  settings,
+  saveSettings,
   sessionsPage,
   endSession,
   endOtherSessions,
@@ -93,11 +119,11 @@ export function createMerchantPages(options: MerchantPagesOptions) {
     const { language, chosen } = chooseLanguage(request);
     if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
     const place = placeOf(request, language);
-    const { sales, dashboard, invoices, webhooks, sessions } = options;
+    const { sales, dashboard, invoices, webhooks, profile, sessions } = options;
     const context: MerchantContext = {
       ...place.context,
       ...{ words: languages[language], language },
-      ...{ sales, dashboard, invoices, webhooks, sessions },
+      ...{ sales, dashboard, invoices, webhooks, profile, sessions },
     };
     const charged = await charge({ request, reply, cost: row.cost ?? 1 });
     if (isRefusal(charged)) return errors.sendLimited(request, reply, charged);

@@ -9,6 +9,8 @@ const tabPaths: readonly (readonly [Tab, string])[] = [
   ["overview", "merchant"],
   ["invoices", "merchant/invoices"],
   ["keys", "merchant/keys"],
+  ["webhooks", "merchant/webhooks"],
+  ["settings", "merchant/settings"],
   ["sessions", "merchant/sessions"],
 ];
 

@@ -5,6 +5,7 @@ import type { Attention } from "../dashboard/read-attention.ts";
 import type { Invoices } from "../invoices/invoices.ts";
 import type { WalletSession } from "../session/session-store.ts";
 import type { WalletSessions } from "../session/wallet-sessions.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { WebhookRecord } from "../webhooks/webhook-record.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { KeySales } from "./key-sales.ts";
@@ -16,6 +17,8 @@ export type MerchantServices = {
   dashboard: DashboardServices["dashboard"] & { attention(wallet: string): Promise<Attention> };
   invoices: Pick<Invoices, "list" | "csv" | "readWithHistory" | "createByForm" | "cancel" | "collect">;
   webhooks: Webhooks;
+  /** What customers are told of a merchant. */
+  profile: Settings;
   sessions: Pick<WalletSessions, "list" | "end" | "endOthers" | "forgetCookie">;
 };
 

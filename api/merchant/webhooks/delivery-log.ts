@@ -55,7 +55,7 @@ export async function findDelivery(
   const [row] = rows;
   if (row === undefined) return unknownEvent;
   const attempts = await db.query({
-    text: `select number, at, took_ms, status, error, answer_start from svc.webhook_attempts
+    text: `select number, at, took_ms, status, error, answer_start, url, headers from svc.webhook_attempts
       where event_id = $1 order by number desc limit $2`,
     values: [eventId, attemptsToldMax],
   });

@@ -43,6 +43,10 @@ export const attemptRecord = z
     status: integer.nullable().meta({ description: "null: nothing was answered" }),
     error: z.string().nullable(),
     answerStart: z.string().meta({ description: "At most 1024 bytes of what was answered" }),
+    request: z
+      .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) })
+      .nullable()
+      .meta({ description: "What it was sent to and with; null where it was not kept" }),
   })
   .meta({ id: "WebhookAttempt" });
 
@@ -91,5 +95,13 @@ export function readAttempt(row: Row): z.output<typeof attemptRecord> {
     status: readNullable(readInteger, row, "status"),
     error: readNullable(readText, row, "error"),
     answerStart: readText(row, "answer_start"),
+    request: readRequest(row),
   };
+}
+
+const sentHeaders = z.record(z.string(), z.string());
+
+function readRequest(row: Row): z.output<typeof attemptRecord>["request"] {
+  const url = readNullable(readText, row, "url");
+  return url === null ? null : { url, headers: sentHeaders.parse(row["headers"]) };
 }

@@ -130,9 +130,12 @@ export function finishDelivery(
     if (rowCount !== 1) return false;
     await db.query({
       name: "note-attempt",
-      text: `insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, error, answer_start)
-        values ($1, $2, $3, now() - make_interval(secs => $4::double precision / 1000), $4::int, $5, $6, $7)`,
-      values: [eventId, endpointId, attempt, sent.tookMs, sent.status, sent.error, sent.answerStart],
+      text: `insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, error, answer_start, url, headers)
+        values ($1, $2, $3, now() - make_interval(secs => $4::double precision / 1000), $4::int, $5, $6, $7, $8, $9)`,
+      values: [
+        ...[eventId, endpointId, attempt, sent.tookMs, sent.status, sent.error, sent.answerStart],
+        ...[sent.request?.url ?? null, sent.request === null ? null : JSON.stringify(sent.request.headers)],
+      ],
     });
     if (!isTest) await noteStanding(db, endpointId, judgement);
     return true;

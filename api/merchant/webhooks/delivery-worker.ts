@@ -122,6 +122,6 @@ export function createDeliveryWorker({
 }
 
 const sealedForGood: SentWebhook = {
-  ...{ status: null, tookMs: 0, answerStart: "", retryAfter: undefined },
+  ...{ status: null, tookMs: 0, answerStart: "", retryAfter: undefined, request: null },
   error: "The secret cannot be read any more: rotate it",
 };

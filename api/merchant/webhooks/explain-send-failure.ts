@@ -1,23 +1,49 @@
 import { AddressRefusedError } from "./guarded-agent.ts";
 import { NameUnknownError } from "./look-up-name.ts";
 
+/** Why a webhook did not arrive, in words that stand in its log. */
+const failures = {
+  notPublic: "The address is none that everybody reaches, so nothing was sent",
+  noAddress: "The host has no address",
+  late: "No whole answer within",
+  noConnection: "No connection in time",
+  refused: "Nobody listens at the address",
+  tls: "The host's certificate or its TLS cannot be trusted",
+  notHttp: "The answer is none of HTTP",
+  ended: "The connection ended before the answer did",
+} as const;
+
+export type SendFailure = keyof typeof failures;
+const sendFailures = [
+  ...(["notPublic", "noAddress", "late", "noConnection"] as const),
+  ...(["refused", "tls", "notHttp", "ended"] as const),
+];
+
+/** Which failure a log's words are of, for pages in other languages; undefined for any others. */
+export function sendFailureOf(words: string): SendFailure | undefined {
+  return sendFailures.find((key) => words.startsWith(failures[key]));
+}
+
 /** Why a webhook did not arrive, for whom it is for. Never an inner error's text: it could tell of the network that we are in. */
 export function explainSendFailure(error: unknown, { timeoutMs }: { timeoutMs: number }): string {
+  const failure = failureOf(error);
+  return failure === "late" ? `${failures.late} ${timeoutMs / 1000} seconds` : failures[failure];
+}
+
+function failureOf(error: unknown): SendFailure {
   const failure = rootOf(error);
-  if (failure instanceof AddressRefusedError)
-    return "The address is none that everybody reaches, so nothing was sent";
-  if (failure instanceof NameUnknownError) return "The host has no address";
+  if (failure instanceof AddressRefusedError) return "notPublic";
+  if (failure instanceof NameUnknownError) return "noAddress";
   const { name, code } = namesOf(failure);
   if (name === "TimeoutError" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return `No whole answer within ${timeoutMs / 1000} seconds`;
+    return "late";
   }
-  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "No connection in time";
-  if (code === "ECONNREFUSED") return "Nobody listens at the address";
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "noConnection";
+  if (code === "ECONNREFUSED") return "refused";
   if (/^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code) || code === "EPROTO") {
-    return "The host's certificate or its TLS cannot be trusted";
+    return "tls";
   }
-  if (/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW)/.test(code)) return "The answer is none of HTTP";
-  return "The connection ended before the answer did";
+  return /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW)/.test(code) ? "notHttp" : "ended";
 }
 
 /** Where several addresses were tried, the first one's failure says it. */

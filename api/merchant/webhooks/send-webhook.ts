@@ -15,6 +15,8 @@ export type SentWebhook = {
   /** The first bytes of what was answered. */
   answerStart: string;
   retryAfter: string | undefined;
+  /** With what it was tried; null where it was not even begun. */
+  request: { url: string; headers: Readonly<Record<string, string>> } | null;
 };
 
 export type SendWebhook = (delivery: {
@@ -52,19 +54,20 @@ export function createWebhookSender({
     const nothing = { status: null, answerStart: "", retryAfter: undefined };
     const tookMs = () => Math.round(performance.now() - begunAtMs);
     const problem = urlProblem(url, { httpsOnly });
-    if (problem !== undefined) return { ...nothing, tookMs: 0, error: problem };
+    if (problem !== undefined) return { ...nothing, tookMs: 0, error: problem, request: null };
+    const headers = signWebhook({ id, type, body, secrets, atUnix: Math.floor(now() / 1000) });
     let status: number | null = null;
     try {
-      const headers = signWebhook({ id, type, body, secrets, atUnix: Math.floor(now() / 1000) });
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await request(url, { method: "POST", headers, body, signal, dispatcher: agent });
       status = answer.statusCode;
       const { "retry-after": given } = answer.headers;
       const retryAfter = typeof given === "string" ? given : undefined;
       const answerStart = await readStart(answer.body);
-      return { status, tookMs: tookMs(), error: null, answerStart, retryAfter };
+      return { status, tookMs: tookMs(), error: null, answerStart, retryAfter, request: { url, headers } };
     } catch (error) {
-      return { ...nothing, status, tookMs: tookMs(), error: explainSendFailure(error, { timeoutMs }) };
+      const failure = explainSendFailure(error, { timeoutMs });
+      return { ...nothing, status, tookMs: tookMs(), error: failure, request: { url, headers } };
     }
   };
 

@@ -12,7 +12,7 @@ import { saveWebhook } from "./save-webhook.ts";
 import type { SendWebhook } from "./send-webhook.ts";
 import { testWebhook } from "./test-webhook.ts";
 import { webhookRecordOf } from "./webhook-record.ts";
-import { urlProblem } from "./webhook-url.ts";
+import { urlFault, urlProblem } from "./webhook-url.ts";
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
@@ -53,6 +53,9 @@ export function createWebhooks({
       const endpoint = await findEndpoint(pool, wallet);
       return endpoint === undefined ? null : webhookRecordOf(endpoint);
     },
+
+    /** What is wrong with a URL, before it is saved. */
+    urlFault: (url: string) => urlFault(url, { httpsOnly }),
 
     /** With the secret where it is new. */
     async save(

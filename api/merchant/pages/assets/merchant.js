@@ -1,6 +1,7 @@
 // @ts-check
 // What merchants' pages do beyond their HTML: signing in and paying, which need a wallet. All else works without it.
 
+import { byId } from "./elements.js";
 import { followInvoice, offerRefund } from "./invoice.js";
 import { followOrder } from "./order.js";
 import { offerSignIn } from "./sign-in.js";
@@ -24,11 +25,12 @@ function sendOnce() {
 }
 
 /**
- * Loaded again, the page would ask for the key a second time: the order's own page comes instead. A browser that keeps pages
- * to go back to keeps this one without the key.
+ * Loaded again, the page would ask for the secret a second time: the page that it is of comes instead. A browser that keeps pages
+ * to go back to keeps this one without the secret.
  */
 function forgetSecret() {
-  history.replaceState(null, "", location.pathname.replace(/\/key$/, ""));
+  const { back = "" } = byId("secret").dataset;
+  history.replaceState(null, "", back);
   addEventListener("pagehide", () => document.getElementById("secret")?.replaceChildren());
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload();

@@ -1,11 +1,11 @@
 import { isRefusal, type Refusal } from "../../../../lib/http-service/refusal.ts";
-import { copyable } from "../../../../lib/web/elements/copyable.ts";
 import { html } from "../../../../lib/web/html.ts";
 import type { Page } from "../../../explorer/page.ts";
-import { message, pageHead } from "../elements.ts";
+import { message } from "../elements.ts";
 import type { MerchantRoute, SignedIn } from "../merchant-page.ts";
 import { refusalText } from "../refusal-text.ts";
 import { missingOrder } from "./order.ts";
+import { secretPage } from "./secret-page.ts";
 
 /** Issues a paid order's key, and shows it: the one page that has a secret in it. */
 export const takeKey: MerchantRoute = {
@@ -15,7 +15,7 @@ export const takeKey: MerchantRoute = {
     const { sales, session } = context;
     const issued = await sales.issue(session.wallet, id);
     if (isRefusal(issued)) return notIssued(context, { orderId: id, refused: issued });
-    return secretPage(context, issued.secret);
+    return keyPage(context, { key: issued.secret, orderId: id });
   },
 };
 
@@ -50,25 +50,18 @@ function notIssued(context: SignedIn, { orderId, refused }: { orderId: string; r
   return message(context, { title: words.errors.refused, help, status: 503, path });
 }
 
-function secretPage(context: SignedIn, key: string): Page {
-  const { words, el, settings } = context;
+function keyPage(context: SignedIn, { key, orderId }: { key: string; orderId: string }): Page {
+  const { words, settings } = context;
   const { secret: texts } = words;
   const publicUrl = settings.publicUrl.replace(/\/$/, "");
-  const file = `SVC_DEV_URL=${publicUrl}\nSVC_DEV_KEY=${key}\n`;
   const call = `curl -s ${publicUrl}/api/v1/svc-dev/v1/dashboard -H "X-Svc-Dev-Key: $SVC_DEV_KEY"`;
-  return {
-    title: texts.title,
-    description: words.intro,
-    main: html`${pageHead(context, { title: texts.title })}
-<section class="card secret" id="secret">
-<p class="lead" role="status">${texts.once}</p>
-<p class="key-text">${copyable(key, html`<code class="long">${key}</code>`, texts.secret)}</p>
-<p class="actions"><a class="button" download="tollgate.env" href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}">${texts.download}</a>
-<a class="button quiet" href="${el.to("merchant/keys")}">${texts.tried}</a></p>
-</section>
-<section class="card"><h2>${texts.use}</h2>
+  return secretPage(context, {
+    ...{ title: texts.title, tab: "keys", texts, secret: key },
+    file: `SVC_DEV_URL=${publicUrl}\nSVC_DEV_KEY=${key}\n`,
+    back: `merchant/orders/${encodeURIComponent(orderId)}`,
+    saved: { path: "merchant/keys", text: texts.tried },
+    use: html`<h2>${texts.use}</h2>
 <p>${texts.useHelp}</p>
-<pre class="raw" tabindex="0">${call}</pre>
-</section>`,
-  };
+<pre class="raw" tabindex="0">${call}</pre>`,
+  });
 }

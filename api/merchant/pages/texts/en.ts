@@ -200,6 +200,7 @@ export const en = {
     awayHelp:
       "What they stand on does not answer. This page tries again by itself; what was paid is not lost, and keys go on working.",
     refused: "That was not done",
+    tooMany: "You have sent too much at once. Wait a moment, then try again.",
     tooManyOrders: "You have too many open orders. Pay one, or wait until they expire.",
     noPurchases: "Keys cannot be bought at the moment. Nothing was paid; try again in a few minutes.",
     other: "The request was refused. Nothing was changed.",

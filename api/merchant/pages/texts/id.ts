@@ -202,6 +202,7 @@ export const id: Texts = {
     awayHelp:
       "Layanan di belakangnya tidak menjawab. Halaman ini mencoba lagi sendiri; yang sudah dibayar tidak hilang, dan kunci tetap berfungsi.",
     refused: "Itu tidak dilakukan",
+    tooMany: "Terlalu banyak sekaligus. Tunggu sebentar, lalu coba lagi.",
     tooManyOrders:
       "Terlalu banyak pesanan Anda yang belum dibayar. Bayar satu, atau tunggu sampai kedaluwarsa.",
     noPurchases: "Kunci sedang tidak dapat dibeli. Tidak ada yang dibayar; coba lagi beberapa menit lagi.",

@@ -192,7 +192,14 @@ t.test(
     await endpoint.makeDue();
     const [again] = (await claimDeliveries(pool)).claimed;
     t.same([again?.eventId, again?.attempt], [mine.eventId, mine.attempt + 1]);
-    const sent = { status: 200, tookMs: 1, error: null, answerStart: "", retryAfter: undefined };
+    const sent = {
+      status: 200,
+      tookMs: 1,
+      error: null,
+      answerStart: "",
+      retryAfter: undefined,
+      request: null,
+    };
     const judgement = { state: "delivered" as const };
     t.notOk(await finishDelivery(pool, { delivery: mine, sent, judgement }));
     t.match(await endpoint.deliveries(), [{ state: "waiting" }]);

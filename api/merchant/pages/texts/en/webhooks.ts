@@ -25,6 +25,7 @@ export const webhooks = {
   wrongUrl: {
     form: "That is no URL that we can send to. It has to look like https://shop.example/hook, with at most 500 characters.",
     https: "The URL has to begin with https://.",
+    scheme: "The URL has to begin with https:// or http://.",
     password: "The URL must have no name and password in it.",
     fragment: "The URL must have no # in it.",
     port: "The URL's port has to be 80, 443, or from 1024.",
@@ -48,7 +49,6 @@ export const webhooks = {
     use: "How your program knows that a message is ours",
     useHelp:
       "It computes HMAC-SHA256 over the body's bytes as they came, with the whole secret as the key, and compares the result with X-Svc-Signature in constant time. In Node:",
-    docs: "Everything about signatures",
     gone: "The secret was shown already",
     goneHelp:
       "It is not shown again. If you have lost it, change it on the webhook's page: that costs nothing.",
@@ -125,6 +125,8 @@ export const webhooks = {
     bodyHelp: "The same bytes each time; they are what is signed.",
     attempts: "Tries",
     newest: "Newest first.",
+    earlier: (id: string) =>
+      `Earlier tries are told by the API: GET /api/v1/svc-dev/webhooks/deliveries/${id}`,
     noAttempts: "It was not sent yet.",
     attempt: (number: string) => `Try ${number}`,
     took: (ms: string) => `${ms} ms`,

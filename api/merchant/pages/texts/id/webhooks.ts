@@ -27,6 +27,7 @@ export const webhooks: Texts["webhooks"] = {
   wrongUrl: {
     form: "Itu bukan URL yang dapat kami kirimi. Bentuknya harus seperti https://shop.example/hook, paling panjang 500 karakter.",
     https: "URL harus diawali https://.",
+    scheme: "URL harus diawali https:// atau http://.",
     password: "URL tidak boleh memuat nama dan kata sandi.",
     fragment: "URL tidak boleh memuat #.",
     port: "Port URL harus 80, 443, atau mulai 1024.",
@@ -50,7 +51,6 @@ export const webhooks: Texts["webhooks"] = {
     use: "Cara program Anda mengenali pesan kami",
     useHelp:
       "Program menghitung HMAC-SHA256 atas byte isi persis seperti yang datang, dengan seluruh rahasia sebagai kunci, lalu membandingkan hasilnya dengan X-Svc-Signature dalam waktu tetap. Di Node:",
-    docs: "Semua tentang tanda tangan",
     gone: "Rahasianya sudah ditampilkan",
     goneHelp: "Rahasia tidak ditampilkan lagi. Bila hilang, gantilah di halaman webhook: itu tidak berbiaya.",
   },
@@ -132,6 +132,7 @@ export const webhooks: Texts["webhooks"] = {
     bodyHelp: "Byte yang sama setiap kali; itulah yang ditandatangani.",
     attempts: "Percobaan",
     newest: "Yang terbaru di atas.",
+    earlier: (id) => `Percobaan sebelumnya ada di API: GET /api/v1/svc-dev/webhooks/deliveries/${id}`,
     noAttempts: "Belum dikirim.",
     attempt: (number) => `Percobaan ${number}`,
     took: (ms) => `${ms} ms`,
