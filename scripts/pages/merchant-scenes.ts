@@ -13,7 +13,7 @@ const postForKey = `{
 
 /** The merchants' pages and their states. */
 export async function merchantScenes({ shop, sessions }: MerchantSites): Promise<Scene[]> {
-  const { url, paths } = await shop();
+  const { url, paths, webhooks } = await shop();
   const open = async () => ({ url });
   const scene = (name: string, title: string, path: string, more: Partial<Scene> = {}): Scene => ({
     ...{ name: `merchant-${name}`, title, path, open },
@@ -46,6 +46,27 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
   const askAgain = async (page: Page) => {
     await page.evaluate(postForKey);
     await page.locator("#secret .copyable").waitFor();
+  };
+  const withPassword = async (page: Page) => {
+    await page.locator("#url").fill("https://shop:secret@shop.example/hook");
+    await page.locator("form:has(#url) button").click();
+    await page.locator("#url-error").waitFor();
+  };
+  const askForSecret = async (page: Page) => {
+    await page.evaluate(postForKey.replace("/key", "/webhook"));
+    await page.locator("#secret .copyable").waitFor();
+  };
+  const saveSettings = async (page: Page) => {
+    await page.locator("#displayName").fill("Toko Batik Sari Rahayu");
+    await page.locator("#contact").fill("WhatsApp +62 812-0000-0000, Senin–Sabtu 9–17");
+    await page.locator("#language").selectOption("id");
+    await page.locator("form:has(#displayName) button").click();
+    await page.locator(".done").waitFor();
+  };
+  const invisibleName = async (page: Page) => {
+    await page.locator("#displayName").fill("Bank\u202e Sari");
+    await page.locator("form:has(#displayName) button").click();
+    await page.locator("#displayName-fault").waitFor();
   };
   const told = (page: Page) =>
     page.locator("#wallets-text", { hasText: /no wallet|tidak punya dompet/ }).waitFor();
@@ -112,6 +133,36 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     scene("order-used", "An order whose key was taken", paths.used, customer),
     scene("order-missing", "No such order", "/merchant/orders/ord_0000000000000000000000", customer),
     scene("revoke", "Revoking a key", paths.key, customer),
+    scene("webhooks-first", "A first URL", "/merchant/webhooks", of("newcomer")),
+    scene("webhooks-fault", "A URL that cannot be", "/merchant/webhooks", {
+      ...of("newcomer"),
+      act: withPassword,
+    }),
+    scene("webhook-order", "A webhook's fee to be paid", webhooks.open, {
+      ...of("ordering"),
+      script: one,
+      differsWithoutScripts: true,
+    }),
+    scene("webhook-paid", "A webhook's fee is paid", webhooks.paid, of("paying")),
+    scene("webhook-used", "A webhook's order, done", webhooks.orderPath, of("collector")),
+    scene("webhook-secret", "A webhook's secret, once", webhooks.orderPath, {
+      ...of("collector"),
+      act: askForSecret,
+    }),
+    scene("webhooks", "A webhook that works, and its log", "/merchant/webhooks", of("collector")),
+    scene("webhooks-replayed", "Sent again", "/merchant/webhooks?done=replayed&count=3", of("collector")),
+    scene("webhooks-filtered", "One state of the log", "/merchant/webhooks?state=dead", of("collector")),
+    scene("webhooks-disabled", "A webhook that was disabled", "/merchant/webhooks", of("disabled")),
+    scene("webhook-rotate", "Changing a secret", "/merchant/webhooks/rotate", of("disabled")),
+    scene("webhook-test", "A test that arrived", `${webhooks.arrived}?done=tested`, of("collector")),
+    scene("webhook-failed", "A test that did not arrive", `${webhooks.failed}?done=tested`, of("collector")),
+    scene("webhook-missing", "No such event", "/merchant/webhooks/events/evt_0", of("collector")),
+    scene("settings", "Settings", "/merchant/settings", of("newcomer")),
+    scene("settings-saved", "Settings were saved", "/merchant/settings", { ...customer, act: saveSettings }),
+    scene("settings-fault", "A name that cannot be", "/merchant/settings", {
+      ...of("newcomer"),
+      act: invisibleName,
+    }),
     scene("sessions", "Sessions", "/merchant/sessions", customer),
   ];
 }

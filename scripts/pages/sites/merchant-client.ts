@@ -13,6 +13,7 @@ const ordered = z.object({
     transaction: z.object({ to: z.string(), value: z.string(), data: z.string() }),
   }),
 });
+const tested = z.object({ event: z.object({ id: z.string() }) });
 const issued = z.object({ key: z.object({ id: z.string(), secret: z.string() }) });
 
 export type WantedOrder = { package: string; label?: string; scopes?: readonly string[] };
@@ -36,16 +37,21 @@ export function createMerchantClient({ url, rpcUrl }: { url: string; rpcUrl: str
     return { response, record: await response.json() };
   }
 
-  async function take(token: string, orderId: string): Promise<IssuedKey> {
+  /** Asks again until what was paid is booked. */
+  async function untilBooked(ask: () => ReturnType<typeof post>): Promise<unknown> {
     const endMs = performance.now() + takenWithinMs;
     for (;;) {
-      const { response, record } = await post("keys", { token, body: { orderId } });
-      if (response.status === 201) return issued.parse(record).key;
+      const { response, record } = await ask();
+      if (response.status === 201) return record;
       if (response.status !== 402 || performance.now() > endMs) {
-        throw new Error(`the key of ${orderId} was not issued: ${JSON.stringify(record)}`);
+        throw new Error(`what was paid is not there: ${JSON.stringify(record)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+  }
+
+  async function take(token: string, orderId: string): Promise<IssuedKey> {
+    return issued.parse(await untilBooked(() => post("keys", { token, body: { orderId } }))).key;
   }
 
   const client = {
@@ -89,6 +95,30 @@ export function createMerchantClient({ url, rpcUrl }: { url: string; rpcUrl: str
       const order = await client.order(token, wanted);
       await client.pay(wallet, order);
       return take(token, order.id);
+    },
+
+    async orderWebhook(token: string, hook: string): Promise<MadeOrder> {
+      const { record } = await post("webhooks", { token, body: { url: hook } });
+      return ordered.parse(record).order;
+    },
+
+    /** Buys a webhook's first URL; the order that was paid. */
+    async saveWebhook(wallet: Wallet, token: string, hook: string): Promise<MadeOrder> {
+      const order = await client.orderWebhook(token, hook);
+      await client.pay(wallet, order);
+      await untilBooked(() => post("webhooks", { token, body: { url: hook, orderId: order.id } }));
+      return order;
+    },
+
+    /** Sends a test; the event's id. */
+    async testWebhook(token: string): Promise<string> {
+      const { record } = await post("webhooks/test", { token, body: {} });
+      return tested.parse(record).event.id;
+    },
+
+    async rotateWebhook(token: string): Promise<void> {
+      const { response } = await post("webhooks/rotate", { token, body: {} });
+      if (!response.ok) throw new Error(`the secret was not changed: ${response.status}`);
     },
 
     async revoke(token: string, keyId: string): Promise<void> {

@@ -17,6 +17,7 @@ import { createMerchantClient, type MadeOrder, type MerchantSession } from "./me
 import { fillInvoices, type InvoicePaths } from "./merchant-invoices.ts";
 import { ownApiConfig } from "./own-api-config.ts";
 import { waitForIndex } from "./start-explorer.ts";
+import { fillWebhook, fillWebhookOwners, type WebhookOwner, webhookOwners } from "./webhook-sites.ts";
 
 const silent = pino({ level: "silent" });
 const ledgerWithinMs = 60_000;
@@ -116,12 +117,15 @@ async function payTooLittle(anvil: OwnAnvil, { transaction: { to, data } }: Made
 export type MerchantSite = Site & {
   paths: InvoicePaths &
     Readonly<Record<"open" | "sent" | "reverted" | "paid" | "used" | "expired" | "key", string>>;
+  webhooks: Awaited<ReturnType<typeof fillWebhook>> & Awaited<ReturnType<typeof fillWebhookOwners>>;
 };
 
 export type MerchantSites = {
   /** Of somebody who has all kinds of keys and orders. */
   shop: () => Promise<MerchantSite>;
-  sessions: Readonly<Record<"newcomer" | "customer" | "collector", () => Promise<MerchantSession>>>;
+  sessions: Readonly<
+    Record<"newcomer" | "customer" | "collector" | WebhookOwner, () => Promise<MerchantSession>>
+  >;
 };
 
 /** One API with three merchants: one who has just come, one who has all kinds of keys and orders, one with as many keys as can be. */
@@ -138,6 +142,9 @@ export function openMerchantSites(
     newcomer: signedIn(merchants.carol),
     customer: signedIn(merchants.alice),
     collector: signedIn(merchants.bob),
+    ordering: signedIn(webhookOwners.ordering),
+    paying: signedIn(webhookOwners.paying),
+    disabled: signedIn(webhookOwners.disabled),
   };
   return {
     sessions,
@@ -157,6 +164,12 @@ export function openMerchantSites(
       await client.pay(alice, paid);
       await client.signIn(alice);
       const { token: collector } = await sessions.collector();
+      const webhook = await fillWebhook(t, { client, owner: bob, token: collector });
+      const bought = await fillWebhookOwners({
+        client,
+        postgresUrl,
+        sessionOf: (owner) => sessions[owner](),
+      });
       for (const label of ["One", "Two", "Three", "Four", "Five"]) {
         await client.buy(bob, collector, { package: "monthly", label });
       }
@@ -175,6 +188,7 @@ export function openMerchantSites(
       const pathOf = (order: { id: string }) => `/merchant/orders/${order.id}`;
       return {
         url,
+        webhooks: { ...webhook, ...bought },
         paths: {
           ...invoices,
           ...{ open: pathOf(open), paid: pathOf(paid), used: pathOf(used) },

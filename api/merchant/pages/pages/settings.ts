@@ -100,7 +100,7 @@ ${languageField(context, { value: shown.language, fault: faults.language })}
 </form>
 <p class="hint">${texts.forgotten}</p>
 </section>
-${preview(context, shown)}
+${Object.keys(faults).length === 0 ? preview(context, shown) : html``}
 </div>`,
   };
 }

@@ -25,8 +25,8 @@ t.test(
     const scenes = await merchantScenes(sites);
     for (const { method, path } of merchantRoutes) {
       const shape = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/?]+")}($|\\?)`);
-      // The one page with a secret comes by a POST; its address leads on to the order. A file is no page.
-      const isPage = method === "GET" && !/\/key$|\.csv$/.test(path);
+      // Pages with a secret come by a POST; their addresses lead on to the order. A file is no page.
+      const isPage = method === "GET" && !/\/orders\/.*\/(?:key|webhook)$|\.csv$/.test(path);
       if (isPage)
         t.ok(
           scenes.some((scene) => shape.test(scene.path)),

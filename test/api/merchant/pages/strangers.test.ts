@@ -2,7 +2,8 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import { merchantRoutes } from "../../../../api/merchant/pages/create-merchant-pages.ts";
 import { aliceWallet, bobWallet, send, sessionPath, signIn } from "../support/sign-in.ts";
-import { buyKey, markPaid, orderKey, startShop } from "../support/start-shop.ts";
+import { buyKey, markPaid, orderKey, orderWebhook, startShop } from "../support/start-shop.ts";
+import { startReceiver } from "../webhooks/support/start-receiver.ts";
 
 /* Each page of merchants by everybody whose it is not, and what alice wrote where others' browsers would run it. */
 
@@ -10,6 +11,7 @@ const shop = await startShop(t);
 const { api, db } = shop;
 const ours = "http://127.0.0.1:4000";
 const script = `"><script>alert(1)</script><img src=x onerror='a'>`;
+const answered = "what-her-program-answered";
 const alice = await signIn(api, aliceWallet, { "User-Agent": `${script} Firefox/1` });
 const other = await signIn(api, aliceWallet);
 const bob = await signIn(api, bobWallet);
@@ -17,6 +19,16 @@ const key = await buyKey(shop, alice.bearer, { package: "monthly", label: script
 const open = await orderKey(api, alice.bearer, { package: "yearly", label: script });
 const paid = await orderKey(api, alice.bearer, { package: "quarterly" });
 await markPaid(db, paid.id);
+const fee = await orderWebhook(api, alice.bearer);
+await markPaid(db, fee.id);
+/** What her program answers is hers alone as well. */
+const receiver = await startReceiver(t);
+receiver.answers((response) => response.writeHead(500).end(`${script} ${answered}`));
+const hooks = "/api/v1/svc-dev/webhooks";
+const { text: saved } = await send(api, hooks, { headers: alice.bearer, body: { url: receiver.url } });
+const [secret = ""] = /whsec_[^"]+/.exec(saved) ?? [];
+const { text: sentTest } = await send(api, `${hooks}/test`, { headers: alice.bearer, body: {} });
+const [event = ""] = /evt_\w+/.exec(sentTest) ?? [];
 
 const invoiceAnswer = z.object({ invoice: z.object({ id: z.string(), depositAddress: z.string() }) });
 async function makeInvoice(reference: string) {
@@ -31,6 +43,7 @@ await db.query("update svc.invoices set state = 'underpaid', received = 1 where 
 
 function idOf(path: string): string {
   if (path.includes("/keys/")) return key.id;
+  if (path.includes("/events/")) return event;
   if (path.includes("/sessions/")) return other.id;
   if (path.includes("/invoices/")) return path.endsWith("/refund") ? partly.id : waiting.id;
   return open.id;
@@ -61,6 +74,9 @@ function tellsNothing(t: Test, page: Page, what: string) {
     partly.depositAddress,
     key.secret,
     alice.token,
+    receiver.url,
+    answered,
+    secret,
   ])
     t.notOk(!what.includes(hers) && page.text.includes(hers), `${what}: ${hers}`);
 }
@@ -112,7 +128,8 @@ t.test(
         t.ok(policy.includes(rule), `${path}: ${rule}`);
       t.notOk(page.headers.has("access-control-allow-credentials"));
       t.notMatch(page.text, /<script>alert|<img src=x/, `${path}: what was typed stays text`);
-      t.notOk(page.text.includes(key.secret) || page.text.includes(alice.token), `${path} has no secret`);
+      for (const told of [key.secret, alice.token, secret])
+        t.notOk(page.text.includes(told), `${path} has no secret`);
     }
   },
 );
@@ -203,6 +220,11 @@ t.test("after all of it alice has what she had", async (t) => {
     summary.keys.map(({ id, state }: { id: string; state: string }) => ({ id, state })),
     [{ id: key.id, state: "active" }],
   );
-  t.same(summary.orders.map(({ status }: { status: string }) => status).sort(), ["open", "paid", "used"]);
+  t.same(summary.orders.map(({ status }: { status: string }) => status).sort(), [
+    "open",
+    "paid",
+    "used",
+    "used",
+  ]);
   t.notOk(api.logLines.join("").includes(key.secret.slice(9)));
 });
