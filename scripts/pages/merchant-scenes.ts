@@ -140,7 +140,7 @@ export async function merchantScenes({ shop, sessions }: MerchantSites): Promise
     }),
     scene("webhook-order", "A webhook's fee to be paid", webhooks.open, {
       ...of("ordering"),
-      script: one,
+      script: oneWallet,
       differsWithoutScripts: true,
     }),
     scene("webhook-paid", "A webhook's fee is paid", webhooks.paid, of("paying")),
