@@ -71,7 +71,12 @@ export function createApp({
     settings: {
       ...config,
       hasPlayground: playground !== undefined,
-      limit: { points: pointsOf(config), windowSeconds: config.limits.windowSeconds },
+      limit: {
+        get points() {
+          return pointsOf(config);
+        },
+        windowSeconds: config.limits.windowSeconds,
+      },
     },
     explain: explainFailure,
     logger,

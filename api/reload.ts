@@ -1,19 +1,22 @@
 import type { Logger } from "pino";
 import { createReloader, type ReadAgain, type Reloader } from "../lib/reload/reloader.ts";
-import type { ApiConfig } from "./config.ts";
+import { type ApiConfig, pointsOf } from "./config.ts";
+import type { AdjustableLimiter } from "./limits/request-limiter.ts";
 
 /** What may change while the API runs. All else is fixed when its parts are made. */
-const live = ["log.level"] as const;
+const live = ["log.level", "limits.points", "origins"] as const;
 
 /** Has a running API read its configuration again. */
 export function createApiReloader({
   running,
   readAgain,
+  limiter,
   logger,
 }: {
   /** What the API's parts read. It is changed in place. */
   running: ApiConfig;
   readAgain: ReadAgain<ApiConfig>;
+  limiter: Pick<AdjustableLimiter, "allow">;
   logger: Logger;
 }): Reloader {
   return createReloader({
@@ -25,6 +28,10 @@ export function createApiReloader({
     prepare: (next) => ({
       commit() {
         logger.level = next.log.level;
+        limiter.allow(pointsOf(next));
+        running.limits.points = next.limits.points;
+        // The listener has this list.
+        running.origins.splice(0, running.origins.length, ...next.origins);
       },
     }),
     logger,

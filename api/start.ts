@@ -103,7 +103,7 @@ export async function start(
     parts.merchant.events.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
-    const reloader = createApiReloader({ running: config, readAgain, logger });
+    const reloader = createApiReloader({ running: config, readAgain, limiter: parts.limiter, logger });
     closers.push(() => reloader.stop());
     Object.assign(progress, { state: "serving", reloader } satisfies typeof progress);
     return {

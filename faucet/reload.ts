@@ -3,7 +3,13 @@ import { createReloader, type ReadAgain, type Reloader } from "../lib/reload/rel
 import type { FaucetConfig } from "./config.ts";
 
 /** What may change while the faucet runs. All else is fixed when its parts are made. The allowlist's file is watched anyway. */
-const live = ["log.level"] as const;
+const live = [
+  "log.level",
+  "limits.perAddress",
+  "limits.perClient",
+  "limits.perTeam",
+  "limits.overall",
+] as const;
 
 /** Has a running faucet read its configuration again. */
 export function createFaucetReloader({
@@ -25,6 +31,7 @@ export function createFaucetReloader({
     prepare: (next) => ({
       commit() {
         logger.level = next.log.level;
+        Object.assign(running.limits, next.limits);
       },
     }),
     logger,

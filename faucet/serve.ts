@@ -53,7 +53,7 @@ export async function serve({
     inFlightMax: config.inFlightMax,
     giveUpAfterMs: config.giveUpAfterMs,
     windowMs: config.limits.windowMs,
-    perAddress: config.limits.perAddress,
+    perAddress: () => config.limits.perAddress,
     pollMs: config.pollMs,
     idlePollMs: config.idlePollMs,
     resendAfterMs: config.resendAfterMs,

@@ -29,6 +29,17 @@ export type RequestLimiter = {
   problem(): string | undefined;
 };
 
+/** A limiter whose limit may change. */
+export type AdjustableLimiter = RequestLimiter & {
+  /** From now on a client has so many points in a window. */
+  allow(points: number): void;
+};
+
+/** What a client has in a process that counts alone. */
+function aloneOf(points: number): number {
+  return Math.max(1, Math.floor(points / shareWithoutRedis));
+}
+
 /** While Redis is away, addresses share so many counters, so that a flood from many addresses holds no more memory. */
 const countersWithoutRedis = 4096;
 const shareWithoutRedis = 10;
@@ -42,7 +53,7 @@ const spentClientsMax = 10_000;
  */
 export function createRequestLimiter({
   redis,
-  points,
+  points: firstPoints,
   windowSeconds,
   monotonicMs = () => performance.now(),
 }: {
@@ -50,8 +61,9 @@ export function createRequestLimiter({
   points: number;
   windowSeconds: number;
   monotonicMs?: () => number;
-}): RequestLimiter {
-  const alonePoints = Math.max(1, Math.floor(points / shareWithoutRedis));
+}): AdjustableLimiter {
+  let points = firstPoints;
+  let alonePoints = aloneOf(points);
   const alone = new RateLimiterMemory({ points: alonePoints, duration: windowSeconds });
   /** When a client's window ends. */
   const spentUntilMs = new LRUCache<string, number>({ max: spentClientsMax });
@@ -129,6 +141,13 @@ export function createRequestLimiter({
         aloneUntilMs = monotonicMs() + windowSeconds * 1000;
         return chargeAlone(client, cost);
       }
+    },
+    allow(next) {
+      points = next;
+      alonePoints = aloneOf(next);
+      alone.points = alonePoints;
+      // Who had used up its window may have more of it now.
+      spentUntilMs.clear();
     },
     problem: () =>
       monotonicMs() < aloneUntilMs

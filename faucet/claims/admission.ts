@@ -45,7 +45,7 @@ export type Admission = ReturnType<typeof createAdmission>;
  */
 export function createAdmission({
   redis,
-  limits,
+  limits: settings,
   queueMax,
   idempotencyMs,
   ids,
@@ -53,7 +53,8 @@ export function createAdmission({
 }: {
   redis: Redis;
   ids: ClaimIds;
-  limits: ClaimLimits;
+  /** Read anew for each claim, which is judged by one state of them. */
+  limits: Readonly<ClaimLimits>;
   queueMax: number;
   idempotencyMs: number;
   now?: (() => number) | undefined;
@@ -80,6 +81,7 @@ export function createAdmission({
       idempotencyKey: string | undefined;
     }): Promise<AdmitResult> {
       const scopeName = `${scope.kind}:${scope.name}`;
+      const limits = { ...settings };
       const perScope = scope.kind === "team" ? limits.perTeam : limits.perClient;
       const fingerprint = address.toLowerCase();
       const nowMs = now?.() ?? Date.now();
@@ -138,7 +140,7 @@ export function createAdmission({
       return { outcome, claim, limits: told };
     },
 
-    nextAtMs: (address: string) => readNextAtMs({ redis, limits, now, address }),
+    nextAtMs: (address: string) => readNextAtMs({ redis, limits: settings, now, address }),
 
     counts: () => countClaims({ redis, now }),
   };

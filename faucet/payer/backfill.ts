@@ -33,7 +33,7 @@ export async function lookThrough(
  */
 async function refusePaidAlready({ store, fence, perAddress, metrics, logger }: Round): Promise<void> {
   for (const claim of (await store.allWaiting()).toReversed()) {
-    if ((await store.countOf(claim.address)) <= perAddress) continue;
+    if ((await store.countOf(claim.address)) <= perAddress()) continue;
     if (!(await store.refuse(fence, claim, { reason: "The address had its claim already" }))) continue;
     metrics.ended.inc({ status: "refused" });
     logger.warn({ claim: claim.id }, "a claim for an address that was paid before Redis lost its claim");

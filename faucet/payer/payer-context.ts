@@ -28,7 +28,7 @@ export type PayerContext = {
   giveUpAfterMs: number;
   windowMs: number;
   /** Claims an address in each window. */
-  perAddress: number;
+  perAddress: () => number;
   metrics: FaucetMetrics;
   logger: Logger;
   now: () => number;

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { ApiConfig } from "../../../api/config.ts";
 import { start } from "../../../api/start.ts";
+import type { ReadAgain } from "../../../lib/reload/reloader.ts";
 import { type ApiServices, ownApiConfig } from "../../../scripts/pages/sites/own-api-config.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
 
@@ -20,17 +21,24 @@ export async function startApi(
   {
     change = (config) => config,
     now,
+    readAgain,
     ...services
   }: ApiServices & {
     change?: (config: ApiConfig) => ApiConfig;
     now?: () => number;
+    /** What a reload reads. */
+    readAgain?: ReadAgain<ApiConfig>;
   },
 ): Promise<ApiUnderTest> {
   // A test sees its own requests; those of limits set theirs.
   const config = withoutDevelopmentKeys(change(ownApiConfig(services)));
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
-  const api = await start(config, { logger, ...(now === undefined ? {} : { now }) });
+  const api = await start(config, {
+    logger,
+    ...(now === undefined ? {} : { now }),
+    ...(readAgain === undefined ? {} : { readAgain }),
+  });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= api.stop());
   t.teardown(stop);

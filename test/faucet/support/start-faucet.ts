@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { type FaucetConfig, readFaucetConfig } from "../../../faucet/config.ts";
 import type { CrashPoint } from "../../../faucet/serve.ts";
 import { type Faucet, start } from "../../../faucet/start.ts";
+import type { ReadAgain } from "../../../lib/reload/reloader.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 
@@ -66,6 +67,7 @@ export async function startFaucet(
     redisNow,
     atPoint,
     adopt = false,
+    readAgain,
   }: {
     redisUrl: string;
     upstream: string;
@@ -75,6 +77,8 @@ export async function startFaucet(
     redisNow?: () => number;
     atPoint?: (point: CrashPoint) => void | Promise<void>;
     adopt?: boolean;
+    /** What a reload reads. */
+    readAgain?: ReadAgain<FaucetConfig>;
   },
 ): Promise<FaucetUnderTest> {
   const shipped = readFaucetConfig({
@@ -103,6 +107,7 @@ export async function startFaucet(
     adopt,
     ...(redisNow === undefined ? {} : { redisNow }),
     ...(atPoint === undefined ? {} : { atPoint }),
+    ...(readAgain === undefined ? {} : { readAgain }),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => {

@@ -4,7 +4,8 @@ import type { Test } from "tap";
 import type { GatewayConfig } from "../../../gateway/config.ts";
 import type { ReadAgain } from "../../../lib/reload/reloader.ts";
 import { startStubValidator } from "../../fakes/stub-validator.ts";
-import { type GatewayUnderTest, startGateway } from "../../helpers/gateway.ts";
+import { askReload, type ReloadTold } from "../../helpers/ask-reload.ts";
+import { startGateway } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
 
 /** A gateway whose configuration "in the file" is what the test puts there. */
@@ -38,7 +39,7 @@ export async function startReloadable(
       read = { problems };
     },
     /** As if a second had passed since the last reload. */
-    async reload(query = ""): Promise<{ status: number; body: Told }> {
+    async reload(query = ""): Promise<{ status: number; body: ReloadTold }> {
       skippedMs += 1000;
       return askReload(gateway, { query });
     },
@@ -50,21 +51,7 @@ export async function startReloadable(
   };
 }
 
-export type Status = { loadedAt: string; hash: string; lastReload?: Told };
-
-export type Told = {
-  outcome: string;
-  changes: { path: string; from?: unknown; to?: unknown }[];
-  problems: string[];
-};
-
-export async function askReload(
-  { opsUrl }: Pick<GatewayUnderTest, "opsUrl">,
-  { query = "", ...options }: RequestInit & { query?: string } = {},
-): Promise<{ status: number; body: Told }> {
-  const response = await fetch(`${opsUrl}/reload${query}`, { method: "POST", ...options });
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
+export type Status = { loadedAt: string; hash: string; lastReload?: ReloadTold };
 
 /** Writes the shipped method table without some of its lines into a folder. */
 export function methodsWithout(folder: string, names: readonly string[]): string {

@@ -1,10 +1,11 @@
 import t from "tap";
 import WebSocket from "ws";
+import { askReload } from "../../helpers/ask-reload.ts";
 import { coreKey } from "../../helpers/gateway.ts";
 import { rawRequest } from "../../helpers/raw-http.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
-import { askReload, methodsWithout, startReloadable } from "./reload-rig.ts";
+import { methodsWithout, startReloadable } from "./reload-rig.ts";
 
 const call = { jsonrpc: "2.0", id: 1, method: "net_version" };
 
