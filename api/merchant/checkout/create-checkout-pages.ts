@@ -129,7 +129,10 @@ async function sentPayment(
   });
   const { blockNumber = null } = found.state === "mined" ? found : {};
   const isBooked = blockNumber !== null && payments.some((payment) => payment.blockNumber >= blockNumber);
-  return isBooked ? noPayment : found;
+  if (isBooked) return noPayment;
+  // What came before it in the same block is not seen where its reason is looked for.
+  const isAfterMoney = found.state === "reverted" && found.error === undefined && invoice.received > 0n;
+  return isAfterMoney ? { ...found, error: "MoneyInBox" } : found;
 }
 
 function missingPage(context: CheckoutContext): CheckoutPage {

@@ -24,7 +24,7 @@ let timer;
 
 /** Lets a wallet pay, and shows how the payment stands: by the server's events, and by asking while one is on its way. */
 export function followPayment() {
-  const parts = createPageParts(["state", "amounts", "deadline", "actions", "arrived", "ways"]);
+  const parts = createPageParts(["state", "amounts", "deadline", "actions", "arrived", "back", "ways"]);
   const payment = createWalletPayment({
     data: said,
     isDue: canPay,

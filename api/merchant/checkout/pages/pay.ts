@@ -155,6 +155,6 @@ ${facts([
   [bill.number, html`<code class="long">${publicId("inv", invoice.id)}</code>`],
 ])}
 <div id="arrived">${list}</div>
-${back}
+<div id="back">${back}</div>
 </section>`;
 }
