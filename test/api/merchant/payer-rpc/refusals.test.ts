@@ -11,11 +11,10 @@ import { startPayerRpc } from "./support/start-payer-rpc.ts";
 /* What is no payment and no part of one: methods, parameters, bodies. Nothing of it is seen by the gateway. */
 
 const { upstream, ...services } = await startServices(t);
-const gateway = await startLyingNode(t, { upstream });
 const seen: string[] = [];
-gateway.tell(({ method, params, result }) => {
-  seen.push(JSON.stringify([method, params]));
-  return result;
+const gateway = await startLyingNode(t, {
+  upstream,
+  onCall: ({ method, params }) => void seen.push(JSON.stringify([method, params])),
 });
 const rig = await startPayerRpc(t, {
   given: { ...services, upstream: gateway.url },

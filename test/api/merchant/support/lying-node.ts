@@ -3,13 +3,20 @@ import { json } from "node:stream/consumers";
 import { z } from "zod";
 import type { Teardown } from "../../../../scripts/processes/teardown.ts";
 
-export type Lie = (call: { method: string; params: readonly unknown[]; result: unknown }) => unknown;
+type Asked = { method: string; params: readonly unknown[] };
+export type Lie = (call: Asked & { result: unknown }) => unknown;
 
 const call = z.looseObject({ method: z.string(), params: z.array(z.unknown()) });
 const answer = z.looseObject({});
 
 /** A node before another one, whose results it changes; `tell` sets how, also with a promise, undefined tells the truth. */
-export async function startLyingNode(t: Teardown, { upstream: first }: { upstream: string }) {
+export async function startLyingNode(
+  t: Teardown,
+  {
+    upstream: first,
+    onCall = () => {},
+  }: { upstream: string /** What it is asked, whatever comes of it. */; onCall?: (call: Asked) => void },
+) {
   let upstream = first;
   let lie: Lie | undefined;
   const server = createServer((request, response) => {
@@ -17,12 +24,13 @@ export async function startLyingNode(t: Teardown, { upstream: first }: { upstrea
     if (request.method !== "POST") return void response.writeHead(404).end();
     void (async () => {
       const body: unknown = await json(request);
+      const calls = z.array(call).parse([body].flat());
+      calls.forEach(onCall);
       const told = await fetch(upstream, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(body),
       });
-      const calls = z.array(call).parse([body].flat());
       const answers = z.array(answer).parse([await told.json()].flat());
       const changed = await Promise.all(
         answers.map(async (given, index) => {
