@@ -6,7 +6,8 @@ import { fixedPort } from "../lib/config/schemas.ts";
 /** What a network's folder says of itself, in network.json: for whoever runs it. */
 export type Manifest = z.output<typeof manifestSchema>;
 /** What a node's configuration needs to know of where it is. */
-export type NodePlace = Omit<Manifest["validators"][number], "address" | "nodeId">;
+export type NodePlace = Omit<ManifestNode, "address" | "nodeId">;
+export type ManifestNode = Manifest["validators"][number];
 
 export const manifestName = "network.json";
 
@@ -18,7 +19,15 @@ const nodeShape = {
   peerPort: fixedPort,
   httpPort: fixedPort,
   metricsPort: fixedPort,
+  /** Which ports it has as a process of this machine (`--native`). Without it: its place in the list, a trace node's behind them. */
+  slot: z.int().min(0).optional(),
 };
+
+const validatorSchema = z.strictObject({
+  /** `validator-1`, also the name of its folder. */
+  name: z.string().regex(/^validator-[1-9]\d*$/),
+  ...nodeShape,
+});
 
 const manifestSchema = z.strictObject({
   chainId: z.int().positive(),
@@ -27,20 +36,25 @@ const manifestSchema = z.strictObject({
   blockSeconds: z.int().positive(),
   requestTimeoutSeconds: z.int().positive(),
   javaMemoryMb: z.int().positive(),
-  validators: z
-    .array(
-      z.strictObject({
-        /** `validator-1`, also the name of its folder. */
-        name: z.string().regex(/^validator-[1-9]\d*$/),
-        ...nodeShape,
-      }),
-    )
-    .min(1),
+  /** The nodes that are run. Who of them validates is what the chain's newest header says: votes change it. */
+  validators: z.array(validatorSchema).min(1),
+  /** Voted out and stopped. Name, address and ports stay theirs, so that no other node is taken for them. */
+  formerValidators: z.array(validatorSchema).optional(),
   /** A node that validates nothing and runs traces, where there is one. */
   traceNode: z
     .strictObject({ name: z.literal("trace-node"), ...nodeShape, javaMemoryMb: z.int().positive() })
     .optional(),
 });
+
+/** The slot of a node of this network, by its name. */
+export function slotOf({ validators, traceNode, formerValidators = [] }: Manifest, name: string): number {
+  const former = formerValidators.find((node) => node.name === name);
+  if (former?.slot !== undefined) return former.slot;
+  const index = validators.findIndex((node) => node.name === name);
+  if (index !== -1) return validators[index]?.slot ?? index;
+  if (traceNode?.name === name) return traceNode.slot ?? validators.length;
+  throw new Error(`there is no ${name} in this network`);
+}
 
 /** How Besu is told of a node: https://besu.hyperledger.org/public-networks/concepts/node-keys#enode-url */
 export function enode({ nodeId, host, port }: { nodeId: string; host: string; port: number }): string {

@@ -5,7 +5,7 @@ import { composeEnvironment } from "./compose-environment.ts";
 import type { NetworkConfig } from "./config.ts";
 import { genesisBlock } from "./genesis-block.ts";
 import { createGenesis, type GenesisAccount } from "./genesis-file.ts";
-import { enode, type Manifest, manifestName, type NodePlace } from "./manifest.ts";
+import { enode, type Manifest, type ManifestNode, manifestName, type NodePlace } from "./manifest.ts";
 import { nodeConfig } from "./node-config.ts";
 import type { NodeKey } from "./node-key.ts";
 import { operatorKeyFile, operatorPublicKeyFile } from "./operator-token.ts";
@@ -42,28 +42,15 @@ export function planNetwork({
   const hash = genesisBlock(genesis)?.hash;
   if (hash === undefined) throw new Error("the genesis file that was just made cannot be read");
   const manifest = describe({ config, keys, traceKey, hash });
-  const enodes = manifest.validators.map(({ nodeId, host, peerPort }) =>
-    enode({ nodeId, host, port: peerPort }),
-  );
-  // It looks for the validators, which need not know of it beforehand, only let it in.
   const { traceNode } = manifest;
-  const allowed =
-    traceNode === undefined
-      ? enodes
-      : [...enodes, enode({ nodeId: traceNode.nodeId, host: traceNode.host, port: traceNode.peerPort })];
   return {
     manifest,
     accounts,
     files: [
       // Whatever the folder is called, git must not take the keys in it.
       { path: ".gitignore", content: "*\n" },
-      { path: manifestName, content: json(manifest) },
+      ...membershipFiles(manifest),
       { path: "genesis.json", content: json(genesis) },
-      { path: "static-nodes.json", content: json(enodes) },
-      {
-        path: "permissions_config.toml",
-        content: writeToml([{ comment: "Who may be a peer", values: { "nodes-allowlist": allowed } }]),
-      },
       { path: "wallet.json", content: json(walletFile(config)) },
       { path: "compose.env", content: composeEnvironment(manifest) },
       ...serviceSecrets(),
@@ -73,6 +60,24 @@ export function planNetwork({
       ...accounts.flatMap(({ name, key }) => (key === undefined ? [] : keyFile(`accounts/${name}.key`, key))),
     ],
   };
+}
+
+/** The files that say which nodes there are: they change when a validator comes or goes. */
+export function membershipFiles(manifest: Manifest): NetworkFile[] {
+  const { validators, traceNode } = manifest;
+  const enodeOf = ({ nodeId, host, peerPort }: ManifestNode | NonNullable<Manifest["traceNode"]>) =>
+    enode({ nodeId, host, port: peerPort });
+  const enodes = validators.map(enodeOf);
+  // A trace node looks for the validators, which need not know of it beforehand, only let it in.
+  const allowed = traceNode === undefined ? enodes : [...enodes, enodeOf(traceNode)];
+  return [
+    { path: "static-nodes.json", content: json(enodes) },
+    {
+      path: "permissions_config.toml",
+      content: writeToml([{ comment: "Who may be a peer", values: { "nodes-allowlist": allowed } }]),
+    },
+    { path: manifestName, content: json(manifest) },
+  ];
 }
 
 function describe({
@@ -117,7 +122,8 @@ function describe({
   };
 }
 
-function nodeFiles({
+/** A node's key, where one is given, and its configuration. */
+export function nodeFiles({
   config,
   place,
   key,

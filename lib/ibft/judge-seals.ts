@@ -1,5 +1,5 @@
 import { type BlockHeader, sealHash, signerOf } from "./block-header.ts";
-import { quorumOf } from "./quorum.ts";
+import { faultyMax, quorumOf } from "./quorum.ts";
 
 /**
  * `proven`: a quorum of the header's validators sealed it, and they are known. `refuted`: no quorum sealed it, so it is not a
@@ -35,7 +35,6 @@ export function judgeSeals(header: BlockHeader, known: readonly string[]): SealV
   }
   if (sealers.size < quorum) return "refuted";
   const knownSealers = known.filter((address) => sealers.has(address)).length;
-  const faultyMax = Math.floor((known.length - 1) / 3);
   const isSameSet = known.length === claimed.size && known.every((address) => claimed.has(address));
-  return isSameSet || knownSealers > faultyMax ? "proven" : "unknown";
+  return isSameSet || knownSealers > faultyMax(known.length) ? "proven" : "unknown";
 }

@@ -22,6 +22,7 @@ export async function bringUp({
   signal,
   progress,
   goal = newBlock(),
+  withinMs = goalWithinMs,
   runAlready = false,
 }: {
   nodes: Nodes;
@@ -31,6 +32,7 @@ export async function bringUp({
   signal: AbortSignal;
   progress: ProgressView;
   goal?: Goal;
+  withinMs?: number;
 }): Promise<BroughtUp> {
   const stopStarted = async () => {
     if (!runAlready) await Promise.all(names.map((name) => nodes.stop(name)));
@@ -49,7 +51,7 @@ export async function bringUp({
     started: names,
     goal,
     signal,
-    timeoutMs: goalWithinMs,
+    timeoutMs: withinMs,
     onProgress: (all) => progress.show(all.filter(({ name }) => names.includes(name))),
   });
   progress.end();

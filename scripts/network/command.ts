@@ -12,6 +12,8 @@ export type CommandInput = {
   /** The network's. */
   folder: string;
   config: NetworkConfig;
+  /** The same network, read again: after its files were changed. */
+  reopen: () => Promise<Pick<CommandInput, "nodes" | "manifest">>;
   json: boolean;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;

@@ -6,7 +6,6 @@ export function findNode(nodes: Nodes, word: string): NetworkNode {
   const name = /^\d+$/.test(word) ? `validator-${Number(word)}` : word;
   const node = nodes.list.find((candidate) => candidate.name === name);
   if (node !== undefined) return node;
-  throw new CommandError(`There is no validator ${word}: 1 to ${nodes.list.length} were expected.`, {
-    exitCode: 2,
-  });
+  const numbers = nodes.list.map((candidate) => candidate.name.slice("validator-".length)).join(", ");
+  throw new CommandError(`There is no validator ${word}: ${numbers} were expected.`, { exitCode: 2 });
 }

@@ -5,6 +5,7 @@ import { readManifest } from "../../genesis/manifest.ts";
 import { CommandError } from "../../lib/cli/command.ts";
 import type { ExitCode } from "./command.ts";
 import { createCompose } from "./docker/compose.ts";
+import { writeComposeOverride } from "./docker/compose-override.ts";
 import { dockerProblem } from "./docker/find-docker.ts";
 import { handOver } from "./docker/hand-over.ts";
 import { profilesOf } from "./docker/profiles.ts";
@@ -97,6 +98,7 @@ async function openCompose({
   const absolute = resolve(folder);
   return createCompose({
     folder: absolute,
+    override: await writeComposeOverride(absolute, read.manifest),
     owner: await handOver(absolute),
     env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest: read.manifest }) },
   });

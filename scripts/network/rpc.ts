@@ -1,14 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
-import { operatorKeyFile, operatorToken } from "../../genesis/operator-token.ts";
-import { ChainUnavailableError, createRpcClient } from "../../lib/chain/rpc-client.ts";
+import { operatorKeyFile } from "../../genesis/operator-token.ts";
 import { CommandError } from "../../lib/cli/command.ts";
 import { json } from "../../lib/cli/format.ts";
+import { askAsOperator, readOperatorKey } from "./chain/ask-as-operator.ts";
 import type { NetworkCommand } from "./command.ts";
 import { findNode } from "./find-node.ts";
-
-const timeoutMs = 30_000;
 
 export const rpcCommand: NetworkCommand = {
   name: "rpc",
@@ -22,29 +18,19 @@ export const rpcCommand: NetworkCommand = {
   examples: [`rpc 1 ibft_proposeValidatorVote '["0x558a…", false]'`, "rpc 1 ibft_getPendingVotes --native"],
   async run({ positionals: [word = "", method = "", params = "[]"], nodes, folder, now, print, note }) {
     const { name, rpcUrl } = findNode(nodes, word);
-    const file = join(folder, operatorKeyFile);
-    const privateKey = await readFile(file, "utf8").catch(() => undefined);
-    if (privateKey === undefined) throw new CommandError(`${file} cannot be read.`, { exitCode: 1 });
-    const rpc = createRpcClient({
+    const answer = await askAsOperator({
       url: rpcUrl,
-      headers: { Authorization: `Bearer ${operatorToken({ privateKey, method, nowMs: now() })}` },
-      timeoutMs,
+      privateKey: await readOperatorKey(folder),
+      method,
+      params: readParams(params),
+      nowMs: now(),
     });
-    try {
-      const answer = await rpc.ask(method, readParams(params));
-      if ("error" in answer) {
-        note(`${name} refuses: ${answer.error.message}.`);
-        return 1;
-      }
-      print(json(answer.result));
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ChainUnavailableError)) throw error;
-      note(`${name} does not answer.`);
+    if ("refused" in answer) {
+      note(`${name} ${answer.refused}.`);
       return 1;
-    } finally {
-      await rpc.stop();
     }
+    print(json(answer.result));
+    return 0;
   },
 };
 

@@ -16,6 +16,7 @@ import { startCommand } from "./start.ts";
 import { statusCommand } from "./status.ts";
 import { stopCommand } from "./stop.ts";
 import { upCommand } from "./up.ts";
+import { addCommand, listCommand, removeCommand, replaceCommand } from "./validators/commands.ts";
 import { wipeCommand } from "./wipe.ts";
 
 const program: Program<NetworkCommand> = {
@@ -31,6 +32,10 @@ const program: Program<NetworkCommand> = {
     wipeCommand,
     recoverCommand,
     rpcCommand,
+    listCommand,
+    addCommand,
+    removeCommand,
+    replaceCommand,
   ],
 };
 
@@ -73,18 +78,21 @@ async function openNetwork({
 }: {
   values: Values;
   env: Environment;
-}): Promise<Pick<CommandInput, "config" | "manifest" | "folder" | "nodes" | "json">> {
+}): Promise<Pick<CommandInput, "config" | "manifest" | "folder" | "nodes" | "json" | "reopen">> {
   const config: NetworkConfig = readNetworkConfig({
     file: textOf(values, "config") ?? "config/network.yaml",
     env,
   });
   const folder = textOf(values, "folder") ?? config.folder;
-  const read = readManifest(folder);
-  if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
-  const { manifest } = read;
-  const nodes =
-    values["native"] === true
-      ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })
-      : await openDockerNodes({ folder, manifest, env });
-  return { config, manifest, folder, nodes, json: values["json"] === true };
+  const reopen = async () => {
+    const read = readManifest(folder);
+    if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
+    const { manifest } = read;
+    const nodes =
+      values["native"] === true
+        ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })
+        : await openDockerNodes({ folder, manifest, env });
+    return { manifest, nodes };
+  };
+  return { config, folder, json: values["json"] === true, reopen, ...(await reopen()) };
 }

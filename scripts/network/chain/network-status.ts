@@ -2,19 +2,27 @@ import { type BlockHeader, signersOf } from "../../../lib/ibft/block-header.ts";
 import { missedTurns, quorumOf } from "../../../lib/ibft/quorum.ts";
 import type { NodeView } from "./observe.ts";
 
-/** A validator in the last blocks. */
+/** A node in the last blocks, or a validator of the set that is none of the network's nodes. */
 export type ValidatorStatus = {
+  /** The address, where it is none of our nodes. */
   name: string;
   address: string;
-  state: NodeView["state"];
+  /** `not ours`: the set names it, and it cannot be asked from here. */
+  state: NodeView["state"] | "not ours";
+  /** Whether it is a validator, as the newest header says. Votes change that. */
+  inSet: boolean;
+  /** Whether it counts for the quorum: it keeps up, and proposes or seals. */
+  takesPart: boolean;
   height: number | null;
   peers: number | null;
   /** Blocks that it proposed. */
   proposed: number;
   /** Rounds above 0, which a validator causes when it does not propose in its turn. */
   missedTurns: number;
-  /** Blocks without its seal in any header that the nodes showed. */
+  /** Blocks without its seal in any header that the nodes showed, of those that name it as a validator. */
   missedSeals: number;
+  /** The newest block of the window that it proposed. */
+  lastProposed: number | null;
   /** Blocks behind the highest. */
   lag: number | null;
 };
@@ -26,6 +34,8 @@ export type NetworkStatus = {
   height: number | null;
   /** Seconds since the newest block, by this machine's clock. */
   ageSeconds: number | null;
+  /** How many validators there are, by the newest header. */
+  members: number;
   quorum: number;
   /** Validators that keep up and take part. */
   present: number;
@@ -71,11 +81,18 @@ export function networkStatus({
   const height = heights.length === 0 ? null : Math.max(...heights);
   const members = head?.header.extraData.validators ?? views.map(({ address }) => address);
   const quorum = quorumOf(members.length);
-  const validators = views.map((view) => validatorStatus({ view, blocks, height }));
+  const strangers = strangersOf({ views, members });
+  const all: Looked[] = [...views, ...strangers];
   const ageSeconds =
     head === undefined ? null : Math.max(0, Math.round(nowMs / 1000 - head.header.timestampSeconds));
-  const absences = views.flatMap((view) => absence({ view, height, blocks, members }) ?? []);
-  const present = members.length - new Set(absences.map(({ address }) => address)).size;
+  const absences = all.flatMap((view) => absence({ view, height, blocks, members }) ?? []);
+  const absent = new Set(absences.map(({ address }) => address));
+  const validators = all.map((view) => ({
+    ...validatorStatus({ view, blocks, height }),
+    inSet: members.includes(view.address),
+    takesPart: members.includes(view.address) && !absent.has(view.address),
+  }));
+  const present = members.length - absent.size;
   const facts = { present, quorum, members: members.length, ageSeconds, stalledAfterSeconds };
   const { verdict, reason } = judge(facts);
   return {
@@ -83,12 +100,30 @@ export function networkStatus({
     reasons: [...(reason === undefined ? [] : [reason]), ...absences.map(({ text }) => text)],
     height,
     ageSeconds,
+    members: members.length,
     quorum,
     present,
     blocks: blocks.length,
     roundsAboveZero: blocks.filter(({ header }) => header.extraData.round > 0).length,
     validators,
   };
+}
+
+/** What is judged: a node of ours, or what the chain alone tells of another one. */
+type Looked = Pick<NodeView, "name" | "address" | "trouble" | "height" | "peers"> &
+  Pick<ValidatorStatus, "state">;
+
+/** Validators that none of the nodes is: somebody voted them in elsewhere. */
+function strangersOf({
+  views,
+  members,
+}: {
+  views: readonly NodeView[];
+  members: readonly string[];
+}): Looked[] {
+  return members
+    .filter((member) => !views.some(({ address }) => address === member))
+    .map((address) => ({ name: address, address, state: "not ours" }));
 }
 
 /** One block as all nodes together know it. */
@@ -120,10 +155,10 @@ function validatorStatus({
   blocks,
   height,
 }: {
-  view: NodeView;
+  view: Looked;
   blocks: readonly MergedBlock[];
   height: number | null;
-}): ValidatorStatus {
+}): Omit<ValidatorStatus, "inSet" | "takesPart"> {
   const turns = blocks.flatMap(({ header }) =>
     missedTurns({
       validators: header.extraData.validators,
@@ -131,15 +166,18 @@ function validatorStatus({
       round: header.extraData.round,
     }),
   );
+  const proposed = blocks.filter(({ header }) => header.miner === address);
+  const sealable = blocks.filter(({ header }) => header.extraData.validators.includes(address));
   return {
     name,
     address,
     state,
     height: own ?? null,
     peers: peers ?? null,
-    proposed: blocks.filter(({ header }) => header.miner === address).length,
+    proposed: proposed.length,
     missedTurns: turns.filter((missed) => missed === address).length,
-    missedSeals: blocks.filter(({ sealers }) => !sealers.has(address)).length,
+    missedSeals: sealable.filter(({ sealers }) => !sealers.has(address)).length,
+    lastProposed: proposed.at(-1)?.header.number ?? null,
     lag: own === undefined || height === null ? null : height - own,
   };
 }
@@ -151,7 +189,7 @@ function absence({
   blocks,
   members,
 }: {
-  view: NodeView;
+  view: Looked;
   height: number | null;
   blocks: readonly MergedBlock[];
   members: readonly string[];
@@ -163,10 +201,13 @@ function absence({
   if (state === "other network")
     return because("is not who answers on its port: that belongs to another network");
   const lag = (height ?? 0) - (own ?? 0);
-  if (lag > lagMax) return because(`is ${lag} blocks behind`);
+  if (state === "up" && lag > lagMax) return because(`is ${lag} blocks behind`);
   // Two turns of each: who takes part has proposed or sealed by then.
   const recent = blocks.slice(-2 * members.length);
-  const isSilent = recent.every(({ header, sealers }) => header.miner !== address && !sealers.has(address));
+  const isSilent = recent.every(
+    ({ header, sealers }) =>
+      header.extraData.validators.includes(address) && header.miner !== address && !sealers.has(address),
+  );
   if (recent.length === 2 * members.length && isSilent) {
     return because(`has neither proposed nor sealed any of the last ${recent.length} blocks`);
   }

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type BlockHeader, readBlockHeader } from "../../../lib/ibft/block-header.ts";
+import type { BlockHeader } from "../../../lib/ibft/block-header.ts";
 import type { NetworkNode, Nodes } from "../nodes.ts";
 import { askNode, readQuantity } from "./ask-node.ts";
+import { readHeaders } from "./follow-blocks.ts";
 
 /** One node's view of the chain. */
 export type NodeView = NetworkNode & {
@@ -36,7 +37,7 @@ export async function observe({
   return Promise.all(
     views.map(async (view) => ({
       ...view,
-      headers: await headersOf({ url: view.rpcUrl, first, last: view.height ?? 0 }),
+      headers: await readHeaders(view.rpcUrl, first, view.height ?? 0),
     })),
   );
 }
@@ -73,27 +74,4 @@ async function lookAt({
   // Another program may have the port of a node that is down.
   if (genesis.data?.hash !== genesisHash) return { ...node, state: "other network" };
   return { ...node, state: "up", height, ...(peers === undefined ? {} : { peers }) };
-}
-
-async function headersOf({
-  url,
-  first,
-  last,
-}: {
-  url: string;
-  first: number;
-  last: number;
-}): Promise<BlockHeader[]> {
-  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
-  const blocks = await askNode(
-    url,
-    numbers.map((number) => ({
-      method: "eth_getBlockByNumber",
-      params: [`0x${number.toString(16)}`, false],
-    })),
-  );
-  return (blocks ?? []).flatMap((block) => {
-    const read = readBlockHeader(block);
-    return "header" in read ? [read.header] : [];
-  });
 }

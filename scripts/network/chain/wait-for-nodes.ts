@@ -16,6 +16,8 @@ export type Goal = { text: string; reached: (progress: readonly NodeProgress[]) 
 export type Waited = { height: number; tookMs: number } | { failed: string; ended?: string };
 
 const pollMs = 250;
+/** A block may come between two answers. */
+const syncLagMax = 1;
 
 /** The chain's height moves. */
 export function newBlock(): Goal {
@@ -39,6 +41,19 @@ export function answerOf(name: string): Goal {
   return {
     text: `an answer of ${name}`,
     reached: (progress) => progress.find((node) => node.name === name)?.height,
+  };
+}
+
+/** One node has peers and the blocks of all others. */
+export function syncOf(name: string): Goal {
+  return {
+    text: `${name} with the blocks of the others`,
+    reached(progress) {
+      const own = progress.find((node) => node.name === name);
+      const height = Math.max(0, ...progress.map((node) => node.height ?? 0));
+      const isThere = own?.height !== undefined && (own.peers ?? 0) > 0 && height - own.height <= syncLagMax;
+      return isThere && height > 0 ? own.height : undefined;
+    },
   };
 }
 

@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { RunAttached } from "../run-attached.ts";
+import { composeFile } from "./compose-override.ts";
 import { type DockerOutcome, runDocker } from "./run-docker.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Compose = ReturnType<typeof createCompose>;
 
-const composeFile = fileURLToPath(new URL("../../../docker/compose.yaml", import.meta.url));
 const projectSchema = z.object({
   name: z.string(),
   services: z.record(z.string(), z.unknown()),
@@ -20,11 +19,14 @@ const label = "com.docker.compose";
 /** `docker compose` on docker/compose.yaml for one network, whose containers run as `owner`. */
 export function createCompose({
   folder,
+  override,
   owner,
   env,
 }: {
   /** The network's folder; absolute. */
   folder: string;
+  /** A file that goes behind docker/compose.yaml. */
+  override?: string | undefined;
   owner: { uid: number; gid: number };
   env: Environment;
 }) {
@@ -40,6 +42,7 @@ export function createCompose({
     "quiet",
     "--file",
     composeFile,
+    ...(override === undefined ? [] : ["--file", override]),
     "--env-file",
     join(folder, "compose.env"),
   ];

@@ -4,13 +4,12 @@ import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
 import type { Nodes } from "../nodes.ts";
 import { createCompose } from "./compose.ts";
+import { formerProfile, shippedNames, writeComposeOverride } from "./compose-override.ts";
 import { tellTroubles, troubleOf, whatToDo } from "./container-troubles.ts";
 import { dockerProblem } from "./find-docker.ts";
 import { handOver } from "./hand-over.ts";
 import { profilesOf } from "./profiles.ts";
 
-/** The number of validators in docker/compose.yaml. */
-const validatorsExpected = 5;
 const healthyWithinSeconds = 180;
 /** Gives the volumes to their user and ends. */
 const volumesService = "volumes";
@@ -33,16 +32,21 @@ export async function openDockerNodes({
 }): Promise<Nodes> {
   const folder = resolve(givenFolder);
   const { validators } = manifest;
-  const problem =
-    validators.length === validatorsExpected
-      ? await dockerProblem(env)
-      : `docker/compose.yaml has ${validatorsExpected} validators, and the network in ${givenFolder} has ` +
-        `${validators.length}: run it as processes, with --native.`;
+  const nodes = [...validators, ...(manifest.formerValidators ?? [])].map(({ name }) => name);
+  const problem = shippedNames.every((name) => nodes.includes(name))
+    ? await dockerProblem(env)
+    : `docker/compose.yaml has ${shippedNames.length} validators, and the network in ${givenFolder} has ` +
+      `${validators.length}: run it as processes, with --native.`;
   if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
   const compose = createCompose({
     folder,
+    override: await writeComposeOverride(folder, manifest),
     owner: await handOver(folder),
-    env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest }) },
+    // With those that are no validators any more: what they have left can still be removed.
+    env: {
+      ...env,
+      COMPOSE_PROFILES: [profilesOf({ env, manifest }), formerProfile].filter(Boolean).join(","),
+    },
   });
 
   /**
@@ -108,8 +112,10 @@ export async function openDockerNodes({
     beside: {
       async up(signal) {
         const { services } = await compose.project();
-        const notBeside = [volumesService, apiKeyService, apiService, ...validators.map(({ name }) => name)];
-        const others = services.filter((service) => !notBeside.includes(service));
+        const notBeside = [volumesService, apiKeyService, apiService];
+        const others = services.filter(
+          (service) => !notBeside.includes(service) && !service.startsWith("validator-"),
+        );
         const failures = [await upBeside(others, signal), await upApi(signal)].filter(
           (why) => why !== undefined,
         );

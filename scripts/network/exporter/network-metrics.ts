@@ -69,6 +69,11 @@ export function createNetworkMetrics({
     help: "The age of the newest block above which the chain is stalled",
     registers,
   }).set(stalledAfterSeconds);
+  ofNetwork(
+    "validators",
+    "Validators, as the newest header names them: votes change them",
+    ({ members }) => members,
+  );
   ofNetwork("quorum", "Validators that have to seal a block", ({ quorum }) => quorum);
   ofNetwork("validators_present", "Validators that keep up and take part", ({ present }) => present);
   ofNetwork(
@@ -82,24 +87,26 @@ export function createNetworkMetrics({
     ({ roundsAboveZero }) => roundsAboveZero,
   );
   ofValidators("up", "1 while a validator answers as one of this network", ({ state }) =>
-    state === "up" ? 1 : 0,
+    // What is none of our nodes cannot be asked.
+    state === "not ours" ? null : state === "up" ? 1 : 0,
+  );
+  ofValidators("in_set", "1 while the newest header names it as a validator, else 0", ({ inSet }) =>
+    inSet ? 1 : 0,
   );
   ofValidators("lag_blocks", "Blocks that a validator is behind the highest", ({ lag }) => lag);
   ofValidators("peers", "Peers that a validator is connected to", ({ peers }) => peers);
-  ofValidators(
-    "proposed_blocks",
-    "Blocks of the window that a validator proposed",
-    ({ proposed }) => proposed,
+  ofValidators("proposed_blocks", "Blocks of the window that a validator proposed", ({ inSet, proposed }) =>
+    inSet ? proposed : null,
   );
   ofValidators(
     "missed_turns",
     "Rounds of the window in which a validator should have proposed",
-    ({ missedTurns }) => missedTurns,
+    ({ inSet, missedTurns }) => (inSet ? missedTurns : null),
   );
   ofValidators(
     "missed_seals",
     "Blocks of the window that a validator did not seal",
-    ({ missedSeals }) => missedSeals,
+    ({ inSet, missedSeals }) => (inSet ? missedSeals : null),
   );
   return registry;
 }

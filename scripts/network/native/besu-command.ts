@@ -6,9 +6,9 @@ export type NativePorts = { http: number; ws: number; metrics: number; peer: num
 export const loopback = "127.0.0.1";
 const portsPerNode = 10;
 
-/** The ports of validator N (from 1): its tens digit is N where `portBase` ends in 00. */
-export function nativePorts(portBase: number, index: number): NativePorts {
-  const first = portBase + portsPerNode * (index + 1);
+/** The ports of a slot (from 0): validator N of a new network has slot N - 1, so its tens digit is N where `portBase` ends in 00. */
+export function nativePorts(portBase: number, slot: number): NativePorts {
+  const first = portBase + portsPerNode * (slot + 1);
   return { http: first, ws: first + 1, metrics: first + 2, peer: first + 3 };
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { enode, type Manifest } from "../../../genesis/manifest.ts";
+import { enode, type Manifest, type ManifestNode, slotOf } from "../../../genesis/manifest.ts";
 import { nativeFolder } from "../../../genesis/write-network.ts";
 import { checkPorts, type NeededPort } from "../../processes/check-ports.ts";
 import type { Nodes } from "../nodes.ts";
@@ -40,6 +40,9 @@ export async function openNativeNodes({
   const portsFile = join(folder, nativeFolder, "ports.json");
   const { members, portBase } = await openMembers({ folder, manifest, portsFile, wantedPortBase });
 
+  const isFormer = (name: string) => manifest.formerValidators?.some((node) => node.name === name) === true;
+  const current = members.filter(({ name }) => !isFormer(name));
+
   function memberOf(name: string): Member {
     const member = members.find((candidate) => candidate.name === name);
     if (member === undefined) throw new Error(`there is no ${name} in ${folder}`);
@@ -47,14 +50,14 @@ export async function openNativeNodes({
   }
 
   async function writeCommonFiles(): Promise<void> {
-    const enodes = members.map(({ nodeId, ports }) => enode({ nodeId, host: loopback, port: ports.peer }));
+    const enodes = current.map(({ nodeId, ports }) => enode({ nodeId, host: loopback, port: ports.peer }));
     await mkdir(join(folder, nativeFolder), { recursive: true, mode: 0o700 });
     await writeFile(staticNodesFile, `${JSON.stringify(enodes, null, 2)}\n`);
     await writeFile(portsFile, JSON.stringify({ portBase }));
   }
 
   return {
-    list: members.map(({ name, address, ports }) => ({
+    list: current.map(({ name, address, ports }) => ({
       name,
       address,
       rpcUrl: `http://${loopback}:${ports.http}`,
@@ -107,18 +110,18 @@ export async function openNativeNodes({
           beside: openTraceNode({
             folder,
             node: manifest.traceNode,
-            index: members.length,
+            slot: slotOf(manifest, manifest.traceNode.name),
             portBase,
             staticNodesFile,
             env,
-            stopValidators: () => Promise.all(members.map(({ process }) => process.stop())),
+            stopValidators: () => Promise.all(current.map(({ process }) => process.stop())),
           }),
         }),
   };
 }
 
 /** A validator with its process and its addresses. */
-type Member = Manifest["validators"][number] & {
+type Member = ManifestNode & {
   dataFolder: string;
   process: NodeProcess;
   ports: NativePorts;
@@ -135,7 +138,9 @@ async function openMembers({
   portsFile: string;
   wantedPortBase: number;
 }): Promise<{ members: readonly Member[]; portBase: number }> {
-  const validators = manifest.validators.map((validator) => {
+  // What a former one has left can still be wiped.
+  const nodes = [...manifest.validators, ...(manifest.formerValidators ?? [])];
+  const validators = nodes.map((validator) => {
     const own = join(folder, nativeFolder, validator.name);
     return { ...validator, dataFolder: join(own, "data"), process: createNodeProcess({ folder: own }) };
   });
@@ -143,9 +148,9 @@ async function openMembers({
   const isAnyRunning = pids.some((pid) => pid !== undefined);
   // Running validators keep the ports of their start, even if the configuration has changed.
   const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
-  const members = validators.map((validator, index) => ({
+  const members = validators.map((validator) => ({
     ...validator,
-    ports: nativePorts(portBase, index),
+    ports: nativePorts(portBase, slotOf(manifest, validator.name)),
   }));
   return { members, portBase };
 }

@@ -17,7 +17,7 @@ const pollMs = 250;
 export function openTraceNode({
   folder,
   node: { name, address, javaMemoryMb },
-  index,
+  slot,
   portBase,
   staticNodesFile,
   env,
@@ -25,15 +25,15 @@ export function openTraceNode({
 }: {
   folder: string;
   node: NonNullable<Manifest["traceNode"]>;
-  /** How many validators there are. */
-  index: number;
+  /** Behind the validators'. */
+  slot: number;
   portBase: number;
   staticNodesFile: string;
   env: Readonly<Record<string, string | undefined>>;
   stopValidators: () => Promise<unknown>;
 }): NonNullable<Nodes["beside"]> {
   const process = createNodeProcess({ folder: join(folder, nativeFolder, name) });
-  const ports = nativePorts(portBase, index);
+  const ports = nativePorts(portBase, slot);
   const dataFolder = join(folder, nativeFolder, name, "data");
 
   async function answers(signal: AbortSignal): Promise<{ failed: string } | undefined> {

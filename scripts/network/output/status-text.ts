@@ -3,13 +3,23 @@ import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts"
 
 /** A status for people: the verdict, why, and a table of the validators. */
 export function statusText(status: NetworkStatus): string {
-  const { verdict, reasons, height, ageSeconds, quorum, present, blocks, roundsAboveZero, validators } =
-    status;
+  const {
+    verdict,
+    reasons,
+    height,
+    ageSeconds,
+    members,
+    quorum,
+    present,
+    blocks,
+    roundsAboveZero,
+    validators,
+  } = status;
   const at = height === null ? "no block" : `block ${height}`;
   const age = ageSeconds === null ? "" : `, ${ageSeconds} s old`;
   return [
     `${verdict === "fine" ? "Fine" : verdict === "stalled" ? "STALLED" : "AT THE EDGE OF QUORUM"}: ${at}${age}; ` +
-      `${present} of ${validators.length} validators take part, ${quorum} are needed.`,
+      `${present} of ${members} validators take part, ${quorum} are needed.`,
     ...reasons.map((reason) => `  ${reason}`),
     "",
     table(
@@ -28,7 +38,7 @@ function rowOf(validator: ValidatorStatus): string[] {
   const orDash = (value: number | null) => (value === null ? "-" : String(value));
   return [
     name,
-    state,
+    validator.inSet ? state : `${state}, no validator`,
     orDash(height),
     orDash(peers),
     String(proposed),

@@ -1,7 +1,8 @@
 import { toQuantity } from "ethers/utils";
 import { z } from "zod";
-import { type Block, type Chain, showBlock } from "./chain.ts";
+import { type Block, type Chain, mustRead, showBlock } from "./chain.ts";
 import { type Pool, showTransaction } from "./transactions.ts";
+import type { Proposals } from "./votes.ts";
 
 type Methods = Readonly<Record<string, (params: readonly unknown[]) => RpcAnswer>>;
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
@@ -14,15 +15,15 @@ export function createRpc({
   pool,
   onSent,
   chainId,
-  validators,
+  proposals,
   peerCount,
 }: {
   chain: Chain;
   pool: Pool;
+  proposals: Proposals;
   /** A transaction that was taken: for the other nodes. */
   onSent: (raw: string) => void;
   chainId: number;
-  validators: readonly string[];
   peerCount: () => number;
 }): (method: string, params: readonly unknown[]) => RpcAnswer {
   const answerOf = (tag: unknown, show: (block: Block) => unknown): RpcAnswer => {
@@ -65,7 +66,11 @@ export function createRpc({
   }
 
   const methods: Methods = {
-    ...nodeMethods({ chainId, peerCount, validators }),
+    ...nodeMethods({ chainId, peerCount }),
+    ...voteMethods(proposals),
+    // Those of the block's own header: a vote that it carries counts from the next one on.
+    ibft_getValidatorsByBlockNumber: ([tag]) =>
+      answerOf(tag, (block) => mustRead(block).extraData.validators.toSorted()),
     eth_blockNumber: () => ({ result: toQuantity(chain.height()) }),
     eth_getBlockByNumber: ([tag, full]) => blockAt(tag, full),
     eth_getBlockByHash: ([hash, full]) => {
@@ -117,16 +122,7 @@ function receiptOf(chain: Chain, hash: string) {
 }
 
 /** What does not depend on the chain. No contract has code, and a call always costs the same. */
-function nodeMethods({
-  chainId,
-  peerCount,
-  validators,
-}: {
-  chainId: number;
-  peerCount: () => number;
-  validators: readonly string[];
-}): Methods {
-  const votes = new Map<string, boolean>();
+function nodeMethods({ chainId, peerCount }: { chainId: number; peerCount: () => number }): Methods {
   return {
     web3_clientVersion: () => ({ result: "besu/v26.8.0/stand-in" }),
     eth_chainId: () => ({ result: toQuantity(chainId) }),
@@ -140,14 +136,21 @@ function nodeMethods({
     eth_maxPriorityFeePerGas: () => ({ result: "0x0" }),
     eth_baseFee: () => ({ result: "0x0" }),
     eth_getCode: () => ({ result: "0x" }),
-    // Votes are noted and never counted.
-    ibft_getPendingVotes: () => ({ result: Object.fromEntries(votes) }),
+  };
+}
+
+/** Besu takes any address, says true to all of it, and lists what it was told until it is discarded. */
+function voteMethods(proposals: Proposals): Methods {
+  return {
+    ibft_getPendingVotes: () => ({ result: proposals.all() }),
     ibft_proposeValidatorVote: ([address, add]) => {
-      votes.set(String(address).toLowerCase(), add === true);
+      proposals.propose(String(address), add === true);
       return { result: true };
     },
-    ibft_discardValidatorVote: ([address]) => ({ result: votes.delete(String(address).toLowerCase()) }),
-    ibft_getValidatorsByBlockNumber: () => ({ result: validators }),
+    ibft_discardValidatorVote: ([address]) => {
+      proposals.discard(String(address));
+      return { result: true };
+    },
   };
 }
 

@@ -5,8 +5,10 @@ import { toQuantity } from "ethers/utils";
 import { z } from "zod";
 import { type BlockHeader, blockHash, readBlockHeader, sealHash } from "../../../lib/ibft/block-header.ts";
 import { encodeExtraData } from "../../../lib/ibft/extra-data.ts";
+import { createVoteTally, voteOf, writeVote } from "../../../lib/ibft/vote-tally.ts";
 import type { StandInGenesis } from "./read-genesis.ts";
 import { readTransaction, type Sent, showTransaction, transactionsRoot } from "./transactions.ts";
+import type { Proposals } from "./votes.ts";
 
 /** A block as JSON-RPC gives it; `extraData` with the seals that this node saw. */
 export type Block = z.output<typeof blockSchema>;
@@ -37,8 +39,10 @@ export function openChain({
   genesis,
   dataFolder,
   say,
+  proposals,
 }: {
   genesis: StandInGenesis;
+  proposals: Proposals;
   dataFolder: string;
   say: (text: string) => void;
 }) {
@@ -53,10 +57,12 @@ export function openChain({
   const nonces = new Map<string, number>();
   const balances = new Map(genesis.balances);
   const mined = new Map<string, { sent: Sent; block: Block; index: number }>();
+  const tally = createVoteTally(genesis);
   const pay = (address: string, wei: bigint) => balances.set(address, (balances.get(address) ?? 0n) + wei);
 
   function push(block: Block): void {
     blocks.push(block);
+    tally.count({ number: Number(block.number), vote: voteOf(mustRead(block)) });
     for (const [index, raw] of block.raws.entries()) {
       const sent = readTransaction(raw);
       if (sent === undefined) throw new Error(`block ${block.number} has a transaction that cannot be read`);
@@ -77,6 +83,8 @@ export function openChain({
   const head = () => blocks.at(-1) ?? first;
   return {
     head,
+    /** Who makes the next block; ascending. */
+    validators: tally.validators,
     height: () => blocks.length - 1,
     block: (number: number) => blocks[number],
     byHash: (hash: string) => blocks.find((block) => block.hash === hash),
@@ -108,11 +116,12 @@ export function openChain({
     }): Block {
       const parent = head();
       const seconds = Math.max(Number(parent.timestamp) + genesis.blockMs / 1000, Math.floor(nowMs / 1000));
+      const vote = proposals.next(miner, tally);
       const extraData = encodeExtraData({
         consensus: "ibft2",
         vanity,
-        validators: genesis.validators,
-        vote: undefined,
+        validators: tally.validators(),
+        vote: vote === undefined ? undefined : writeVote(vote, "ibft2"),
         round,
         seals: [],
       });

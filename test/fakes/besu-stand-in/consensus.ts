@@ -42,8 +42,9 @@ const blocksCharsMax = 60_000;
 export function startConsensus(options: ConsensusOptions) {
   const { genesis, chain, privateKey, pool, broadcast, onBlock } = options;
   const own = computeAddress(privateKey).toLowerCase();
-  const { validators, blockMs, requestTimeoutMs } = genesis;
-  const quorum = quorumOf(validators.length);
+  const { blockMs, requestTimeoutMs } = genesis;
+  const isValidator = (address: string) => chain.validators().includes(address);
+  const quorum = () => quorumOf(chain.validators().length);
   let round = 0;
   let roundEndsAt = 0;
   let proposal: Block | undefined;
@@ -63,6 +64,7 @@ export function startConsensus(options: ConsensusOptions) {
     proposal = undefined;
     seals = new Map();
     roundEndsAt = Date.now() + requestTimeoutMs * 2 ** round;
+    if (!isValidator(own)) return;
     rounds.set(own, round);
     broadcast({ type: "round", number: chain.height() + 1, round });
   }
@@ -73,18 +75,18 @@ export function startConsensus(options: ConsensusOptions) {
       announcedAt = now;
       broadcast({ type: "height", height: chain.height() });
       // For those who were not there yet when the round began.
-      broadcast({ type: "round", number: chain.height() + 1, round });
+      if (isValidator(own)) broadcast({ type: "round", number: chain.height() + 1, round });
     }
-    if (!validators.includes(own)) return;
+    if (!isValidator(own)) return;
     if (now > roundEndsAt) {
       round += 1;
       enterRound();
       return;
     }
     const isTime = now >= Number(chain.head().timestamp) * 1000 + blockMs;
-    const proposer = proposerOf(validators, { last: chain.head().miner, round });
+    const proposer = proposerOf(chain.validators(), { last: chain.head().miner, round });
     const together = [...rounds.values()].filter((other) => other === round).length;
-    if (proposal === undefined && isTime && proposer === own && together >= quorum) {
+    if (proposal === undefined && isTime && proposer === own && together >= quorum()) {
       const raws = pool.ready(chain.nonce).map(({ raw }) => raw);
       const block = chain.propose({ miner: own, round, nowMs: now, raws });
       broadcast({ type: "proposal", block });
@@ -102,12 +104,12 @@ export function startConsensus(options: ConsensusOptions) {
   function addSeal(hash: string, seal: string): void {
     const known = seals.get(hash) ?? new Set();
     seals.set(hash, known.add(seal));
-    if (proposal?.hash === hash && known.size >= quorum) take(withSeals(proposal, [...known]));
+    if (proposal?.hash === hash && known.size >= quorum()) take(withSeals(proposal, [...known]));
   }
 
   function take(block: Block): boolean {
     const isNext = Number(block.number) === chain.height() + 1 && block.parentHash === chain.head().hash;
-    if (!isNext || !isFinal(block, validators)) return false;
+    if (!isNext || !isFinal(block, chain.validators())) return false;
     chain.append(block);
     pool.remove(block.raws.map((raw) => readTransaction(raw)?.hash ?? ""));
     onBlock(block);
@@ -120,13 +122,16 @@ export function startConsensus(options: ConsensusOptions) {
     if (!parsed.success) return;
     const message = parsed.data;
     const next = chain.height() + 1;
-    if (message.type === "round" && message.number === next) rounds.set(from, message.round);
-    else if (message.type === "proposal") {
+    if (message.type === "round") {
+      if (message.number === next && isValidator(from)) rounds.set(from, message.round);
+    } else if (message.type === "proposal") {
+      // Who is no validator takes blocks when they are made.
+      if (!isValidator(own)) return;
       const { extraData } = mustRead(message.block);
       const isNow = Number(message.block.number) === next && extraData.round === round;
       if (isNow && proposal === undefined) accept(message.block);
     } else if (message.type === "seal") {
-      if (message.number === next) addSeal(message.hash, message.seal);
+      if (message.number === next && isValidator(from)) addSeal(message.hash, message.seal);
     } else if (message.type === "blocks") {
       for (const block of message.blocks) if (!take(block)) break;
     } else serve(options, from, message);
@@ -141,12 +146,17 @@ function proposerOf(
   validators: readonly string[],
   { last, round }: { last: string; round: number },
 ): string | undefined {
-  return validators[(validators.indexOf(last) + 1 + round) % validators.length];
+  // Where the last proposer is no validator any more: those behind its address are next (ProposerSelector in Besu).
+  const behind = validators.findIndex((address) => address > last);
+  const next = behind === -1 ? 0 : behind;
+  return validators[(next + round) % validators.length];
 }
 
-/** A block with enough seals of different validators is final. */
+/** A block that names the validators as votes have them, with enough seals of different ones, is final. */
 function isFinal(block: Block, validators: readonly string[]): boolean {
-  const sealers = [...signersOf(mustRead(block))].filter((sealer) => validators.includes(sealer));
+  const header = mustRead(block);
+  if (header.extraData.validators.join() !== validators.join()) return false;
+  const sealers = [...signersOf(header)].filter((sealer) => validators.includes(sealer));
   return sealers.length >= quorumOf(validators.length);
 }
 

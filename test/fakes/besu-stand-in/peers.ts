@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { computeAddress } from "ethers/transaction";
 import { readLines } from "../../../scripts/processes/read-lines.ts";
 
 export type Peers<Message> = {
@@ -12,6 +13,8 @@ type Endpoint = { nodeId: string; host: string; port: number };
 
 const reconnectMs = 100;
 const helloWithinMs = 1000;
+/** How long the node with the larger id waits for the other one's call. */
+const calledWithinMs = 1000;
 
 /** The host and port of an enode URL. */
 export function readEnode(text: string): Endpoint {
@@ -23,7 +26,7 @@ export function readEnode(text: string): Endpoint {
 
 /**
  * Keeps one connection to each static node that runs, over TCP with a line of JSON a message. Of two nodes the one with the
- * smaller id calls. The first message of either side says who it is; a peer of another chain is refused.
+ * smaller id calls; the other one does where no call comes, since it may not be in the first one's list. The first message of either side says who it is; a peer of another chain is refused.
  */
 export function startPeers<Message>({
   own,
@@ -70,16 +73,24 @@ export function startPeers<Message>({
 
   function call(endpoint: Endpoint): void {
     if (stopped) return;
+    if (sockets.has(computeAddress(`0x04${endpoint.nodeId}`).toLowerCase())) return callLater(endpoint);
     const socket = connect({ host: endpoint.host, port: endpoint.port });
     socket.once("connect", () => talk(socket));
     socket.once("error", () => {});
-    socket.once("close", () => setTimeout(() => call(endpoint), reconnectMs));
+    socket.once("close", () => callLater(endpoint));
+  }
+
+  function callLater(endpoint: Endpoint): void {
+    setTimeout(() => call(endpoint), own.nodeId < endpoint.nodeId ? reconnectMs : calledWithinMs);
   }
 
   const server = createServer(talk);
   server.on("error", () => {});
   server.listen(own.port, own.host);
-  for (const endpoint of others) if (own.nodeId < endpoint.nodeId) call(endpoint);
+  for (const endpoint of others) {
+    if (own.nodeId < endpoint.nodeId) call(endpoint);
+    else callLater(endpoint);
+  }
 
   return {
     count: () => sockets.size,

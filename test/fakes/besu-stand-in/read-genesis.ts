@@ -8,13 +8,19 @@ export type StandInGenesis = {
   chainId: number;
   blockMs: number;
   requestTimeoutMs: number;
+  epochBlocks: number;
+  /** Of block 0: votes change them. */
   validators: readonly string[];
   /** Wei by address, lower case. */
   balances: ReadonlyMap<string, bigint>;
   block: NonNullable<ReturnType<typeof genesisBlock>>;
 };
 
-const bft = z.object({ blockperiodseconds: z.int().positive(), requesttimeoutseconds: z.int().positive() });
+const bft = z.object({
+  blockperiodseconds: z.int().positive(),
+  requesttimeoutseconds: z.int().positive(),
+  epochlength: z.int().positive(),
+});
 const fileSchema = z.object({
   config: z.object({
     chainId: z.int().positive(),
@@ -60,6 +66,7 @@ export function readGenesis(file: string, options: Options): StandInGenesis {
     ),
     blockMs: config.ibft2.blockperiodseconds * 1000,
     requestTimeoutMs: config.ibft2.requesttimeoutseconds * 1000,
+    epochBlocks: config.ibft2.epochlength,
     validators: [...decoded.extraData.validators].sort(),
   };
 }

@@ -11,6 +11,7 @@ import { readGenesis } from "./read-genesis.ts";
 import { numberOption, type Options, readOptions, textOption } from "./read-options.ts";
 import { startHttp, startMetrics, startWebSockets } from "./servers.ts";
 import { openPool } from "./transactions.ts";
+import { createProposals } from "./votes.ts";
 
 /**
  * A stand-in for Besu: its command line, its configuration file, its ports, one IBFT 2.0 chain over all of them, and
@@ -25,8 +26,9 @@ export async function startStandIn(
   const genesis = readGenesis(textOption(options, "genesis-file"), options);
   const privateKey = readKey(textOption(options, "node-private-key-file"));
   const address = computeAddress(privateKey).toLowerCase();
+  const proposals = createProposals();
   const dataFolder = textOption(options, "data-path");
-  const chain = openChain({ genesis, dataFolder, say });
+  const chain = openChain({ genesis, dataFolder, proposals, say });
   const pool = openPool({ dataFolder, saves: options.get("tx-pool-enable-save-restore") === true });
   let peerCount = () => 0;
   const rpc = createRpc({
@@ -34,7 +36,7 @@ export async function startStandIn(
     pool,
     onSent: (raw) => peers.broadcast({ type: "transaction", raw }),
     chainId: genesis.chainId,
-    validators: genesis.validators,
+    proposals,
     peerCount: () => peerCount(),
   });
   const ws = await startServers({

@@ -25,10 +25,15 @@ const statusSchema = z.object({
   present: z.number(),
   blocks: z.number(),
   roundsAboveZero: z.number(),
+  members: z.number(),
+  quorum: z.number(),
   validators: z.array(
     z.object({
       name: z.string(),
+      address: z.string(),
       state: z.string(),
+      inSet: z.boolean(),
+      takesPart: z.boolean(),
       proposed: z.number(),
       missedTurns: z.number(),
       height: z.number().nullable(),
@@ -37,6 +42,22 @@ const statusSchema = z.object({
       missedSeals: z.number(),
     }),
   ),
+});
+
+const listSchema = z.object({
+  validators: z.number(),
+  quorum: z.number(),
+  rows: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string(),
+      state: z.string(),
+      inSet: z.boolean(),
+      proposed: z.number(),
+      votes: z.record(z.string(), z.boolean()).nullable(),
+    }),
+  ),
+  former: z.array(z.object({ name: z.string(), address: z.string() })),
 });
 
 export type NetworkStatusRead = z.output<typeof statusSchema> & { code: number };
@@ -124,6 +145,7 @@ export async function makeNetwork(t: Test, { more = [] }: { more?: readonly stri
         return undefined;
       }
     },
+    validators: async () => listSchema.parse(JSON.parse((await network("validator", "list", "--json")).out)),
     rpcUrl: (number: number) => `http://127.0.0.1:${portBase + 10 * number}`,
   };
 }
@@ -139,8 +161,8 @@ export async function runningOf(pids: readonly (number | undefined)[]): Promise<
 export async function freePortBase(): Promise<number> {
   for (let tries = 1; tries <= 50; tries += 1) {
     const { base } = await claimPortBlock({ from: 10_000, to: 19_000 });
-    // Five validators and a node for traces.
-    const ports = [1, 2, 3, 4, 5, 6].flatMap((number) =>
+    // Five validators, and a node for traces or those that are added.
+    const ports = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((number) =>
       [0, 1, 2, 3].map((offset) => base + 10 * number + offset),
     );
     const free = await Promise.all(ports.map(isFree));

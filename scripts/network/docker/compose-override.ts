@@ -1,0 +1,87 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Manifest } from "../../../genesis/manifest.ts";
+
+/** The validators of docker/compose.yaml; any other node needs a service of its own. */
+export const shippedNames: readonly string[] = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
+export const composeFile = fileURLToPath(new URL("../../../docker/compose.yaml", import.meta.url));
+const fileName = "compose.validators.yaml";
+/** Services of this profile are not started by a bare `compose up`. */
+export const formerProfile = "former";
+
+/**
+ * The file that goes behind docker/compose.yaml where validators have come or gone; undefined where the five of the beginning are the
+ * nodes. It is written anew for each command, so it always fits network.json.
+ */
+export async function writeComposeOverride(folder: string, manifest: Manifest): Promise<string | undefined> {
+  const override = composeOverride(manifest);
+  const file = join(folder, fileName);
+  if (override === undefined) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  const text = `# Written by npm run network: the validators of network.json that docker/compose.yaml has not, and those that are none any more.\n${JSON.stringify(override, null, 2)}\n`;
+  if ((await readFile(file, "utf8").catch(() => "")) === text) return file;
+  const next = `${file}.${process.pid}.new`;
+  await writeFile(next, text);
+  await rename(next, file);
+  return file;
+}
+
+/** What docker/compose.yaml does not say of this network's validators. JSON is YAML. */
+export function composeOverride({ validators, formerValidators = [] }: Manifest) {
+  const added = [...validators, ...formerValidators].filter(({ name }) => !shippedNames.includes(name));
+  const former = formerValidators.map(({ name }) => name);
+  if (added.length === 0 && former.length === 0) return undefined;
+  // A gateway does not wait for those that are gone.
+  const gone = shippedNames.filter((name) => former.includes(name));
+  return {
+    services: {
+      ...(added.length === 0
+        ? {}
+        : { volumes: { volumes: added.map(({ name }) => dataVolume(name, `/volumes/${name}`)) } }),
+      ...Object.fromEntries(
+        added.map(({ name, host }) => [
+          name,
+          former.includes(name) ? { ...service(name, host), ...notStarted } : service(name, host),
+        ]),
+      ),
+      ...Object.fromEntries(gone.map((name) => [name, notStarted])),
+      ...(gone.length === 0
+        ? {}
+        : {
+            gateway: {
+              depends_on: Object.fromEntries(
+                gone.map((name) => [name, { condition: "service_healthy", required: false }]),
+              ),
+            },
+          }),
+    },
+    ...(added.length === 0 ? {} : { volumes: Object.fromEntries(added.map(({ name }) => [name, {}])) }),
+  };
+}
+
+const notStarted = { profiles: [formerProfile] };
+
+function service(name: string, host: string) {
+  return {
+    extends: { file: composeFile, service: "validator-1" },
+    networks: { validators: { ipv4_address: host } },
+    volumes: [dataVolume(name, "/var/lib/besu"), file(name, "config.toml"), file(name, "key")],
+  };
+}
+
+function dataVolume(source: string, target: string) {
+  return { type: "volume", source, target, volume: { nocopy: true } };
+}
+
+function file(name: string, path: string) {
+  return {
+    type: "bind",
+    read_only: true,
+    source: `\${NETWORK_FOLDER}/${name}/${path}`,
+    target: `/etc/besu/${path}`,
+    bind: { create_host_path: false },
+  };
+}
