@@ -73,7 +73,10 @@ export function startPeers<Message>({
 
   function call(endpoint: Endpoint): void {
     if (stopped) return;
-    if (sockets.has(computeAddress(`0x04${endpoint.nodeId}`).toLowerCase())) return callLater(endpoint);
+    if (sockets.has(computeAddress(`0x04${endpoint.nodeId}`).toLowerCase())) {
+      callLater(endpoint);
+      return;
+    }
     const socket = connect({ host: endpoint.host, port: endpoint.port });
     socket.once("connect", () => talk(socket));
     socket.once("error", () => {});
