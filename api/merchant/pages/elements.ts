@@ -27,10 +27,10 @@ export function pageHead(context: SignedIn, { title, tab }: { title: string; tab
 <nav class="tabs" aria-label="${words.tabs.label}">
 ${links}
 </nav></div>
-${disabledWebhook(context)}`;
+${tab === "webhooks" ? html`` : disabledWebhook(context)}`;
 }
 
-/** That nothing is sent any more has to be seen, wherever somebody is. */
+/** That nothing is sent any more has to be seen, wherever somebody is; the webhook's own page says more of it. */
 function disabledWebhook(context: SignedIn): Html {
   const { words, el, webhook } = context;
   if (webhook?.disabledAt === null || webhook?.disabledAt === undefined) return html``;

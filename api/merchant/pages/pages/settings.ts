@@ -4,6 +4,7 @@ import { isRefusal, type Refusal } from "../../../../lib/http-service/refusal.ts
 import { type Html, html } from "../../../../lib/web/html.ts";
 import { isLanguage, languageNames } from "../../../../lib/web/languages.ts";
 import type { Page } from "../../../explorer/page.ts";
+import { contactText } from "../../checkout/elements.ts";
 import { contactCharsMax, displayNameCharsMax, settingsBody } from "../../settings/settings-record.ts";
 import { notice, pageHead } from "../elements.ts";
 import type { Input, MerchantRoute, SignedIn } from "../merchant-page.ts";
@@ -163,6 +164,6 @@ function preview(
 <p class="soft">${texts.pays}</p>
 <p class="preview-name">${displayName === "" ? html`<span class="soft">${texts.noName}</span>` : displayName}</p>
 <p>${el.fullAddress(session.wallet)}</p>
-<p>${contact === "" ? html`<span class="soft">${texts.noContact}</span>` : html`<span class="soft">${texts.questions}</span> ${contact}`}</p>
+<p>${contact === "" ? html`<span class="soft">${texts.noContact}</span>` : html`<span class="soft">${texts.questions}</span> <bdi>${contactText(contact)}</bdi>`}</p>
 </div></section>`;
 }

@@ -1,15 +1,12 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { z } from "zod";
 import { merchants, startMerchantApi } from "../../../../scripts/pages/sites/merchant-sites.ts";
-import {
-  type BrowserWallet,
-  createBrowserWallet,
-  injectWallets,
-} from "../../../fakes/browser-wallet/browser-wallet.ts";
+import { createBrowserWallet } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
 import { createDatabase } from "../../../helpers/postgres.ts";
 import { startRedis } from "../../../helpers/redis.ts";
+import { type OpenOptions, openMerchantPage } from "./support/open-merchant-page.ts";
 
 t.setTimeout(240_000);
 const browser = await startChromium(t);
@@ -43,30 +40,7 @@ t.test(
     const walletOf = (name: string, { privateKey }: { privateKey: string }) =>
       createBrowserWallet({ name, privateKey, rpcUrl: anvil.url });
 
-    /** A page of a browser with these wallets, and what went wrong in it. */
-    async function open(
-      t: Test,
-      { wallets = [], ...options }: BrowserContextOptions & { wallets?: BrowserWallet[] } = {},
-    ): Promise<{ page: Page; problems: string[] }> {
-      const context = await browser?.newContext(options);
-      if (context === undefined) throw new Error("there is no browser");
-      t.teardown(() => context.close());
-      if (wallets.length > 0) await injectWallets(context, wallets);
-      const page = await context.newPage();
-      const problems: string[] = [];
-      page.on("pageerror", ({ message }) => problems.push(message));
-      page.on("console", (message) => {
-        const isStatus = message
-          .text()
-          .startsWith("Failed to load resource: the server responded with a status");
-        if (message.type() === "error" && !isStatus) problems.push(message.text());
-      });
-      page.on("request", (request) => {
-        const { origin, protocol } = new URL(request.url());
-        if (origin !== url && protocol !== "data:") problems.push(`asked ${request.url()}`);
-      });
-      return { page, problems };
-    }
+    const open = (t: Test, options: OpenOptions = {}) => openMerchantPage(t, { browser, url, ...options });
 
     async function signIn(page: Page, name = "Amber Wallet") {
       await page.goto(`${url}/merchant`);

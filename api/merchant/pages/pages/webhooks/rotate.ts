@@ -13,10 +13,9 @@ const path = "/merchant/webhooks/rotate";
 export const askToRotate: MerchantRoute = {
   method: "GET",
   path,
-  async answer(context) {
-    const { words, el, webhooks, session } = context;
+  answer(context) {
+    const { words, el, webhook } = context;
     const { rotate: texts } = words.webhooks;
-    const webhook = await webhooks.find(session.wallet);
     if (webhook === null) return { redirect: "merchant/webhooks" };
     const again = webhook.rotatingUntil === null ? html`` : html`<p class="alarm">${texts.again}</p>`;
     return {

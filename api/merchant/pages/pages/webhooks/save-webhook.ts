@@ -40,7 +40,7 @@ export const takeWebhook: MerchantRoute = {
   method: "POST",
   path: takePath,
   async answer(context, { params: { id = "" } }): Promise<MerchantAnswer> {
-    const { sales, webhooks, session, words } = context;
+    const { sales, webhooks, webhook, session, words } = context;
     const order = await sales.findOrder(session.wallet, id);
     if (isRefusal(order) || order.kind !== "webhook_url") return missingOrder(context);
     const { url } = order;
@@ -51,9 +51,8 @@ export const takeWebhook: MerchantRoute = {
       const { notPaid, notPaidHelp } = words.secret;
       return message(context, { title: notPaid, help: notPaidHelp, status: 402, path });
     }
-    const now = await webhooks.find(session.wallet);
     // What was changed since stays: taking the secret again changes no URL back.
-    if (now !== null && now.url !== url) return shownAlready(context);
+    if (webhook !== null && webhook.url !== url) return shownAlready(context);
     const saved = await webhooks.save(session.wallet, {
       ...{ url, txHash: undefined },
       orderId: idOf("ord").parse(order.id),

@@ -22,13 +22,10 @@ export const webhookEvent: MerchantRoute = {
   method: "GET",
   path: "/merchant/webhooks/events/:id",
   async answer(context, { params: { id = "" }, query }) {
-    const { webhooks, session } = context;
+    const { webhooks, webhook, session } = context;
     const eventId = idOf("evt").safeParse(id);
     if (!eventId.success) return missingEvent(context);
-    const [found, webhook] = await Promise.all([
-      webhooks.delivery(session.wallet, eventId.data),
-      webhooks.find(session.wallet),
-    ]);
+    const found = await webhooks.delivery(session.wallet, eventId.data);
     if (isRefusal(found)) return missingEvent(context);
     return eventPage(context, { delivery: found, query, canSend: webhook?.disabledAt === null });
   },

@@ -38,9 +38,8 @@ export async function showWebhooks(
     status?: number;
   },
 ): Promise<Page> {
-  const { words, webhooks, session } = context;
+  const { words, webhook } = context;
   const { webhooks: texts } = words;
-  const webhook = await webhooks.find(session.wallet);
   const main =
     webhook === null
       ? await firstUrl(context, { typed, urlFault })
