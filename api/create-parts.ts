@@ -26,7 +26,7 @@ import { createPayerRpc } from "./merchant/payer-rpc/create-payer-rpc.ts";
 import { createSessions } from "./merchant/session/create-sessions.ts";
 import { createSweep } from "./merchant/sweep.ts";
 import { removeUnpaidOrders, removeUnusedWallets } from "./merchant/unused-rows.ts";
-import { createWebhookDelivery } from "./merchant/webhooks/create-webhook-delivery.ts";
+import { createWebhookDelivery, type WebhookTimes } from "./merchant/webhooks/create-webhook-delivery.ts";
 import { removeOldEvents } from "./merchant/webhooks/remove-old-events.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
@@ -48,6 +48,7 @@ export function createParts({
   adoptChain,
   now,
   atPoint,
+  webhookTimes,
 }: {
   config: ApiConfig;
   /** Undefined: no API keys are sold here. */
@@ -57,6 +58,7 @@ export function createParts({
   adoptChain: boolean;
   now: () => number;
   atPoint?: ((point: CrashPoint) => void) | undefined;
+  webhookTimes?: WebhookTimes | undefined;
 }) {
   const connections = connect({ config, logger });
   const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
@@ -129,7 +131,10 @@ export function createParts({
     ],
     logger,
   });
-  const delivery = createWebhookDelivery({ config, merchantKeys, registry, logger, now });
+  const delivery = createWebhookDelivery({
+    ...{ config, merchantKeys, registry, logger, now, atPoint },
+    times: webhookTimes,
+  });
   const merchant = createMerchant({
     ...{ config, merchantKeys, redis, pool, rpc, reader, heads, newest, delivery, logger, now, atPoint },
     ledger: ledger?.standing ?? nobodyFollows,

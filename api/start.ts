@@ -11,6 +11,7 @@ import type { CrashPoint } from "./crash-point.ts";
 import { createApp } from "./create-app.ts";
 import { createParts } from "./create-parts.ts";
 import { openMerchantKeys } from "./merchant/open-merchant-keys.ts";
+import type { WebhookTimes } from "./merchant/webhooks/create-webhook-delivery.ts";
 import { createApiMetrics } from "./metrics.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
 import { createApiReloader } from "./reload.ts";
@@ -37,6 +38,7 @@ export async function start(
     adoptChain = false,
     now = Date.now,
     atPoint,
+    webhookTimes,
   }: {
     logger: Logger;
     /** Reads the configuration once more, for a reload. */
@@ -45,6 +47,8 @@ export async function start(
     now?: () => number;
     /** Called between steps where a crash must not do harm. */
     atPoint?: (point: CrashPoint) => void;
+    /** Shorter ones than are promised, for who cannot wait for days. */
+    webhookTimes?: WebhookTimes;
   },
 ): Promise<Api> {
   // A reload changes it in place.
@@ -63,7 +67,9 @@ export async function start(
   try {
     const merchantKeys = await openMerchantKeys(config);
     if (merchantKeys === undefined) logger.warn("no API keys are sold: there is no signer of orders");
-    const parts = createParts({ config, merchantKeys, registry, logger, adoptChain, now, atPoint });
+    const parts = createParts({
+      ...{ config, merchantKeys, registry, logger, adoptChain, now, atPoint, webhookTimes },
+    });
     closers.push(parts.close);
     const { heads, follower, ledger, feed, streams } = parts;
     const app = createApp({ config, parts, metrics, logger, now });

@@ -9,9 +9,10 @@ const program: SingleProgram = {
   invocation: "npm run soak -- merchant",
   summary:
     "Two APIs, their PostgreSQL and their Redis are killed with kill -9 at named points and drawn steps, while invoices are\n" +
-    "paid right, wrong, late, doubled, in parts and by contract wallets, and wallets buy keys. In the end everything must be\n" +
-    "booked as the chain has it, each paid key be issued once, and the burn sink hold what was burned, to the wei. Ends with\n" +
-    "exit code 1 at the first seed where that does not hold.",
+    "paid right, wrong, late, doubled, in parts, after they were canceled and by contract wallets, wallets buy keys, and receivers\n" +
+    "of webhooks fail, hang, answer garbage, lose their answers or want none. In the end everything must be booked as the chain\n" +
+    "has it, each paid key be issued once, each payment have been told of under one id, with numbers without a gap, and the burn\n" +
+    "sink hold what was burned, to the wei. Ends with exit code 1 at the first seed where that does not hold.",
   options: {
     seeds: { value: "N", text: "how many", default: "20" },
     seed: { value: "S", text: "the first", default: "1" },
@@ -43,10 +44,10 @@ export async function soakMerchant(args: readonly string[]): Promise<0 | 1 | 2> 
       {
         seeds: Array.from({ length: seeds }, (_, index) => first + index),
         ...(plant === undefined ? {} : { plant }),
-        onFindings({ seed, orders, keys, faults, broken, tookMs }) {
+        onFindings({ seed, orders, keys, webhooks, faults, broken, tookMs }) {
           const seconds = (tookMs / 1000).toFixed(1);
           process.stdout.write(
-            `seed ${seed}: ${orders} invoices, ${keys} keys, ${broken.length} broken, ${seconds} s: ${faults.join(", ")}\n`,
+            `seed ${seed}: ${orders} invoices, ${keys} keys, ${webhooks.events} events in ${webhooks.requests} requests, ${broken.length} broken, ${seconds} s: ${faults.join(", ")}\n`,
           );
           if (broken.length === 0) return;
           isBroken = true;

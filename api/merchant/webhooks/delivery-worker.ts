@@ -29,6 +29,7 @@ export function createDeliveryWorker({
   pollMs = 500,
   retryMinMs = 250,
   leaseForSeconds,
+  scheduleMs,
   monotonicMs = () => performance.now(),
   atPoint = () => {},
   onAttempt = () => {},
@@ -44,6 +45,7 @@ export function createDeliveryWorker({
   pollMs?: number;
   retryMinMs?: number;
   leaseForSeconds?: number;
+  scheduleMs?: readonly number[];
   monotonicMs?: () => number;
   atPoint?: (point: DeliveryPoint) => void | Promise<void>;
   onAttempt?: (outcome: "delivered" | "waiting" | "dead") => void;
@@ -58,7 +60,7 @@ export function createDeliveryWorker({
     // It was broken off by us, which says nothing of the receiver: another process tries it when the lease ends.
     if (isAbandoned) return;
     await atPoint("sent");
-    const judgement = judgeAttempt({ ...sent, tries: delivery.tries, nowMs: now(), random });
+    const judgement = judgeAttempt({ ...sent, tries: delivery.tries, nowMs: now(), random, scheduleMs });
     // Where it cannot be written down, the lease ends and it is tried again.
     if (await finishDelivery(pool, { delivery, sent, judgement })) onAttempt(judgement.state);
     await atPoint("finished");

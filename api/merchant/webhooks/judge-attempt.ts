@@ -9,7 +9,7 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
 /** How long after each try the next is made. After as many and one more, a delivery is dead. */
-export const scheduleMs: readonly number[] = [
+export const promisedScheduleMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,
   30 * minuteMs,
@@ -32,6 +32,7 @@ export function judgeAttempt({
   retryAfter,
   nowMs,
   random,
+  scheduleMs = promisedScheduleMs,
 }: {
   /** How often it was tried, this time included. */
   tries: number;
@@ -41,6 +42,7 @@ export function judgeAttempt({
   nowMs: number;
   /** From 0 to 1. */
   random: () => number;
+  scheduleMs?: readonly number[] | undefined;
 }): Judgement {
   if (status !== null && error === null && status >= 200 && status < 300) return { state: "delivered" };
   if (status === 410) return { state: "dead", isGone: true };

@@ -57,6 +57,10 @@ export async function startCrashChain(t: Teardown) {
     height: async () => Number(await anvil.rpc("eth_blockNumber")),
     now: async () =>
       Number(block.parse(await anvil.rpc("eth_getBlockByNumber", ["latest", false])).timestamp),
+    async passTime(seconds: number): Promise<void> {
+      await anvil.rpc("evm_increaseTime", [seconds]);
+      await anvil.rpc("evm_mine");
+    },
     /** Like `anvil.rpc`; a transaction is mined when it answers. */
     rpc: (method: string, params: readonly unknown[] = []): Promise<unknown> =>
       method === "eth_sendTransaction" ? sendMined(params) : anvil.rpc(method, params),

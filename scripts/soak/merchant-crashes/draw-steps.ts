@@ -12,9 +12,10 @@ export type MerchantStep =
   | { act: "kill PostgreSQL" }
   | { act: "kill Redis" };
 
-/** Every point between two steps of a booking and of an issue. */
+/** Every point between two steps of a booking, of an issue and of a delivery. */
 export const crashPoints: readonly CrashPoint[] = [
   ...(["in transaction", "key inserted", "before commit", "key issued", "booked", "read"] as const),
+  ...(["claimed", "sent", "finished"] as const),
 ];
 
 const buyersCount = 6;

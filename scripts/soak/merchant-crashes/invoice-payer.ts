@@ -1,6 +1,6 @@
-import type { Shop, ShopOrder } from "./shop.ts";
+import type { Shop, ShopInvoice } from "./shop.ts";
 
-/** How an invoice is paid: right, wrong, late, doubled, in parts, by contract wallets. */
+/** How an invoice is paid: right, wrong, late, doubled, in parts, by contract wallets, after it was canceled. */
 export const paymentWays = [
   "contract",
   "contract twice",
@@ -16,39 +16,54 @@ export const paymentWays = [
   "contract wallet",
   "contract wallet, late",
   "box, then contract",
+  "part, rest late",
+  "canceled, then contract",
+  "canceled, then box",
+  "canceled",
   "nothing",
 ] as const;
 export type PaymentWay = (typeof paymentWays)[number];
 
-export type PaidInvoice = { way: PaymentWay; shop: ShopOrder; expiresAt: number };
+export type PaidInvoice = { way: PaymentWay; shop: ShopInvoice };
 
 const amount = 10n ** 19n;
+/** Longer than the chain's time is moved ahead for those that end meanwhile. */
 const validSeconds = 3600;
+const endsSoonSeconds = 600;
 
 /** Makes an invoice and pays it in one of the ways. `now` is the newest block's time. */
 export async function payInvoice({
   way,
   shop,
   now,
+  passTime,
+  wallet,
   retry,
 }: {
   way: PaymentWay;
   shop: Shop;
   now: () => Promise<number>;
+  /** Moves the chain's time ahead. */
+  passTime: (seconds: number) => Promise<void>;
+  /** The merchant's. */
+  wallet: Buffer;
   /** Until the database answers. */
   retry: <Value>(work: () => Promise<Value>) => Promise<Value>;
 }): Promise<PaidInvoice> {
-  const isLate = way.endsWith("late");
+  const isLate = way.endsWith(", late");
   // One that ended before it was made: each payment of it is late, by its block's time.
-  const expiresAt = (await now()) + (isLate ? -1 : validSeconds);
+  const endsSoon = way === "part, rest late";
+  const expiresAt = (await now()) + (endsSoon ? endsSoonSeconds : isLate ? -1 : validSeconds);
   const watchUntil = expiresAt + 2 * validSeconds;
   const fee = amount / 100n;
-  const invoice = await retry(() => shop.invoice({ amount, fee, expiresAt, watchUntil }));
-  await stepsOf[way](shop, invoice);
-  return { way, shop: invoice, expiresAt };
+  const invoice = await retry(() => shop.invoice({ amount, fee, expiresAt, watchUntil, wallet }));
+  if (way.startsWith("canceled")) await retry(() => shop.cancel(invoice));
+  await stepsOf[way](shop, invoice, { passTime });
+  return { way, shop: invoice };
 }
 
-const stepsOf: Record<PaymentWay, (shop: Shop, invoice: ShopOrder) => Promise<unknown>> = {
+type Time = { passTime: (seconds: number) => Promise<void> };
+const stepsOf: Record<PaymentWay, (shop: Shop, invoice: ShopInvoice, time: Time) => Promise<unknown>> = {
   contract: (shop, invoice) => shop.pay(invoice),
   async "contract twice"(shop, invoice) {
     await Promise.all([shop.pay(invoice), shop.pay(invoice, { payer: 1 })]);
@@ -79,6 +94,14 @@ const stepsOf: Record<PaymentWay, (shop: Shop, invoice: ShopOrder) => Promise<un
     await shop.transfer(invoice, 1n);
     await shop.pay(invoice);
   },
+  async "part, rest late"(shop, invoice, { passTime }) {
+    await shop.transfer(invoice, amount / 4n);
+    await passTime(endsSoonSeconds + 1);
+    await shop.transfer(invoice, (amount * 3n) / 4n);
+  },
+  "canceled, then contract": (shop, invoice) => shop.pay(invoice),
+  "canceled, then box": (shop, invoice) => shop.transfer(invoice, amount),
+  canceled: async () => {},
   nothing: async () => {},
 };
 
@@ -98,6 +121,10 @@ export const outcomes: Record<PaymentWay, { received: bigint; inTime: bigint; st
   "contract wallet": all("paid"),
   "contract wallet, late": { received: amount, inTime: 0n, state: "paid_late" },
   "box, then contract": { received: 1n, inTime: 1n, state: "underpaid" },
+  "part, rest late": { received: amount, inTime: amount / 4n, state: "paid_late" },
+  "canceled, then contract": all("paid_late"),
+  "canceled, then box": all("paid_late"),
+  canceled: none("canceled"),
   nothing: none("open"),
 };
 

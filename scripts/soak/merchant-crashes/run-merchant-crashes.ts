@@ -1,26 +1,27 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { id as hashText } from "ethers/hash";
 import { pino } from "pino";
 import { developmentFeeSettings } from "../../../lib/fee-collector/fee-settings.ts";
-import { createPostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import { createPostgresPool, type PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import type { DurableRedis } from "../../processes/durable-redis.ts";
 import type { OwnPostgres } from "../../processes/own-postgres.ts";
 import type { Teardown } from "../../processes/teardown.ts";
 import { runCrashReplica } from "../crash-replica.ts";
 import { createIndex } from "../follower-crashes/create-index.ts";
 import { until } from "../follower-crashes/until.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { checkNumbers, checkReceived } from "./check-webhooks.ts";
 import { checkEvents, checkInvoices, checkKeys, checkSecrets } from "./checks.ts";
-import { type CrashChain, startCrashChain } from "./crash-chain.ts";
-import { crashPoints, drawMerchantSteps, type MerchantStep } from "./draw-steps.ts";
-import { type PaidInvoice, payInvoice } from "./invoice-payer.ts";
+import { createCrashPoints } from "./choose-crash-points.ts";
+import { startCrashChain } from "./crash-chain.ts";
+import { drawMerchantSteps, type MerchantStep } from "./draw-steps.ts";
+import { type PaidInvoice, type PaymentWay, payInvoice, paymentWays } from "./invoice-payer.ts";
 import { createKeyBuyer } from "./key-buyer.ts";
+import { type CrashMerchant, mendDisabled, openMerchants } from "./merchants.ts";
 import type { PlantedFault } from "./plant-fault.ts";
 import { createShop } from "./shop.ts";
+import { writeConfig } from "./write-config.ts";
 
 export type MerchantCrashFindings = {
   seed: number;
@@ -30,25 +31,26 @@ export type MerchantCrashFindings = {
   points: Set<string>;
   orders: number;
   keys: number;
+  /** Requests that receivers got, and events that they have. */
+  webhooks: { requests: number; events: number };
   /** What went wrong, in words; empty where everything held. */
   broken: string[];
 };
 
 const { feeCollector } = developmentFeeSettings;
 const main = new URL("crash-main.ts", import.meta.url);
-const feesFile = fileURLToPath(new URL("../../../config/fees.yaml", import.meta.url));
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 const settleWithinMs = 120_000;
 /** A fault that is planted is found sooner. */
 const plantedWithinMs = 15_000;
 const stepMs = 60;
 const retryMs = 50;
-const many = 1_000_000;
+const merchantsCount = 4;
 
 /**
  * Two APIs, their PostgreSQL and their Redis are killed at named points and drawn steps, while invoices are paid in every way
- * that there is and wallets buy keys. In the end each order must be booked as the chain has it, and each paid key be issued
- * once.
+ * that there is, wallets buy keys, and receivers of webhooks fail in every way that there is. In the end each order must be booked
+ * as the chain has it, each paid key be issued once, and each payment have been told of, once.
  */
 export async function runMerchantCrashes(
   t: Teardown,
@@ -65,6 +67,7 @@ export async function runMerchantCrashes(
     points: new Set(),
     orders: 0,
     keys: 0,
+    webhooks: { requests: 0, events: 0 },
     broken: [],
   };
   const [postgresUrl, chain] = await Promise.all([
@@ -76,7 +79,7 @@ export async function runMerchantCrashes(
   if (plant === "no order check") {
     await pool.query("alter table svc.api_keys drop constraint api_keys_order_id_key");
   }
-  const configFile = await writeConfig(t, { postgresUrl, redis, chain });
+  const configFile = await writeConfig(t, { postgresUrl, redisUrl: redis.url, chainUrl: chain.anvil.url });
   const crashes = createCrashPoints({ seed, findings });
   const replicas = [0, 1].map((index) =>
     runCrashReplica({
@@ -96,6 +99,11 @@ export async function runMerchantCrashes(
   const shop = createShop({ db: pool, rpc: chain.rpc, feeCollector });
   const retry = createRetry();
   await until("payments are followed", () => hasBegun(pool), { withinMs: settleWithinMs });
+  const merchants = await retry(async () =>
+    openMerchants(t, { db: pool, shop, seed, count: merchantsCount, nowUnix: await chain.now() }),
+  );
+  const walletOf = (way: PaymentWay) =>
+    merchants[paymentWays.indexOf(way) % merchantsCount]?.wallet ?? Buffer.alloc(20);
 
   const invoices: PaidInvoice[] = [];
   const underWay: Promise<unknown>[] = [];
@@ -104,7 +112,7 @@ export async function runMerchantCrashes(
     underWay.push(work.catch((error: Error) => findings.broken.push(error.message)));
   for (const step of steps) {
     if (step.act === "invoice") {
-      const paying = payInvoice({ way: step.way, shop, now: chain.now, retry });
+      const paying = payInvoice({ way: step.way, shop, ...chain, wallet: walletOf(step.way), retry });
       begin(paying.then((paid) => invoices.push(paid)));
     } else if (step.act === "buy") begin(buyers[step.buyer]?.buy() ?? Promise.resolve());
     else if (step.act === "ask again") begin(buyers[step.buyer]?.askTwice() ?? Promise.resolve());
@@ -118,20 +126,28 @@ export async function runMerchantCrashes(
   await Promise.all(underWay);
   crashes.stop();
   const head = await chain.height();
-  await until(`block ${head} is booked and indexed`, () => isBooked(pool, head), {
-    withinMs: settleWithinMs,
-    everyMs: 50,
-  }).catch((error: Error) => findings.broken.push(error.message));
+  const settle = (what: string, holds: () => Promise<boolean>) =>
+    until(what, holds, { withinMs: giveUpMs, everyMs: 50 });
+  await settle(`block ${head} is booked and indexed`, () => isBooked(pool, head))
+    .then(() => settle("each webhook is delivered", () => isDelivered(pool, merchants)))
+    .catch((error: Error) => findings.broken.push(error.message));
   const found = buyers.map((buyer) => buyer.found);
   findings.broken.push(
     ...(await checkInvoices(pool, chain.rpc, invoices)),
     ...(await checkEvents(pool, chain.rpc, feeCollector)),
     ...(await checkKeys(pool, found)),
     ...(await checkSecrets(replicas, found)),
+    ...(await checkNumbers(pool)),
+    ...(await checkReceived(chain.rpc, merchants, invoices)),
   );
   await stopReplicas();
   findings.orders = invoices.length;
   findings.keys = count;
+  const sum = (counts: number[]) => counts.reduce((total, some) => total + some, 0);
+  findings.webhooks = {
+    requests: sum(merchants.map(({ receiver }) => receiver.notes.length)),
+    events: sum(merchants.map(({ receiver }) => new Set(receiver.taken.map(({ body }) => body)).size)),
+  };
   return findings;
 }
 
@@ -156,57 +172,6 @@ async function strike(
     await postgres.kill();
     await postgres.restart();
   }
-}
-
-/** Chooses where each api ends itself: both at the seed's own point until one has reached it, then one at a drawn point. */
-function createCrashPoints({ seed, findings }: { seed: number; findings: MerchantCrashFindings }) {
-  const ownPoint = crashPoints[seed % crashPoints.length] ?? "in transaction";
-  let isOver = false;
-  return {
-    /** From now on no api ends itself. */
-    stop(): void {
-      isOver = true;
-    },
-    ofReplica(index: number) {
-      const random = seededRandom(seed * 1000 + index);
-      return {
-        nextPoint(): string {
-          if (isOver || findings.points.has(ownPoint)) return "";
-          return `${ownPoint}:${ownPoint.startsWith("key") ? 1 : 1 + Math.floor(random() * 8)}`;
-        },
-        onPoint(point: string): void {
-          findings.points.add(point.replace(/:\d+$/, ""));
-          findings.faults.push(`api ${index}: kill -9 ${point}`);
-        },
-      };
-    },
-  };
-}
-
-async function writeConfig(
-  t: Teardown,
-  { postgresUrl, redis, chain }: { postgresUrl: string; redis: DurableRedis; chain: CrashChain },
-): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-crashes-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, "api.yaml");
-  // JSON is YAML.
-  await writeFile(
-    file,
-    JSON.stringify({
-      ...{ port: 0, ops: { port: 0 }, redis: redis.url, postgres: { url: postgresUrl } },
-      ...{
-        upstream: chain.anvil.url,
-        contractsFolder: "",
-        feesFile,
-        headPollMs: 100,
-        ledger: { pollMs: 200 },
-      },
-      limits: { points: many },
-      session: { noncesPerMinute: many, signInsPerMinute: many },
-    }),
-  );
-  return file;
 }
 
 /** Goes on while PostgreSQL is away. */
@@ -236,6 +201,19 @@ async function isBooked(pool: ReturnType<typeof createPostgresPool>, block: numb
       [block],
     );
     return rowCount === 1;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether nothing waits any more; a webhook that is disabled is enabled again by its merchant. False also while PostgreSQL is away. */
+async function isDelivered(pool: PostgresPool, merchants: readonly CrashMerchant[]): Promise<boolean> {
+  try {
+    await mendDisabled(pool, merchants);
+    const { rowCount } = await pool.query(
+      "select from svc.webhook_deliveries join svc.webhook_endpoints e on e.id = endpoint_id where state <> 'delivered' or disabled_at is not null limit 1",
+    );
+    return rowCount === 0;
   } catch {
     return false;
   }

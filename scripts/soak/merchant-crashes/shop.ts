@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { SigningKey } from "ethers/crypto";
 import { zeroPadValue } from "ethers/utils";
+import { cancelInvoice } from "../../../api/merchant/invoices/invoice-store.ts";
 import { developmentSigners } from "../../../lib/fee-collector/development-keys.ts";
 import { depositBoxAddress } from "../../../lib/fee-collector/fee-addresses.ts";
 import { collectCall, payCall } from "../../../lib/fee-collector/fee-calls.ts";
@@ -19,6 +20,11 @@ export type ShopOrder = {
   id: string;
   box: string;
   feeCollector: string;
+};
+
+export type ShopInvoice = ShopOrder & {
+  /** Of svc.invoices. */
+  invoiceId: string;
 };
 
 /** Passes on what it is sent, to the address that it is told: a contract wallet, whose transfers leave no trace. */
@@ -44,7 +50,7 @@ export function createShop({
 }) {
   async function insertOrder(
     terms: Omit<FeeOrder, "ref">,
-    { kind, wallet }: { kind: "api_key" | "invoice"; wallet: Uint8Array },
+    { kind, wallet }: { kind: "api_key" | "invoice" | "webhook_url"; wallet: Uint8Array },
   ): Promise<ShopOrder> {
     const uuid = randomUUID();
     const order = { ...terms, ref: orderRef(uuid) };
@@ -81,32 +87,45 @@ export function createShop({
         { kind: "api_key", wallet },
       ),
 
+    /** An order of a webhook. */
+    webhookOrder: ({ wallet, validUntil }: { wallet: Uint8Array; validUntil: number }) =>
+      insertOrder(
+        { source: "svc_dev", payee: null, amount: ether, fee: ether, validUntil },
+        { kind: "webhook_url", wallet },
+      ),
+
     /** An invoice, whose merchant is its payee. */
     async invoice({
       amount = 10n * ether,
       fee = 0n,
       expiresAt,
       watchUntil = expiresAt + 86_400,
+      wallet = randomBytes(20),
     }: {
       amount?: bigint;
       fee?: bigint;
       expiresAt: number;
       watchUntil?: number;
-    }): Promise<ShopOrder> {
-      const wallet = randomBytes(20);
+      /** The merchant's. */
+      wallet?: Buffer;
+    }): Promise<ShopInvoice> {
       const payee = `0x${wallet.toString("hex")}`;
       const shop = await insertOrder(
         { source: "payments", payee, amount, fee, validUntil: expiresAt },
         { kind: "invoice", wallet },
       );
+      const invoiceId = randomUUID();
       await insertRow(db, "invoices", {
-        ...{ id: randomUUID(), order_id: shop.orderId, wallet, pay_token: randomBytes(11).toString("hex") },
+        ...{ id: invoiceId, order_id: shop.orderId, wallet, pay_token: randomBytes(11).toString("hex") },
         ...{ amount_idr: 150_000, idr_per_token: "15000", rate_source: "fixed" },
         ...{ rate_at: new Date(), amount, box: bytes(shop.box) },
         ...{ expires_at: new Date(expiresAt * 1000), watch_until: new Date(watchUntil * 1000) },
       });
-      return shop;
+      return { ...shop, invoiceId };
     },
+
+    /** As its merchant does; whether it was still open. */
+    cancel: ({ invoiceId }: ShopInvoice) => cancelInvoice(db, invoiceId),
 
     /** By the FeeCollector. Each answers the transaction's hash; `value` may be wrong. */
     pay: (
