@@ -37,6 +37,10 @@ const benches: Readonly<
     what: "the explorer's pages a CPU second against a bare Fastify that has the page ready, and their first paint",
     run: async (args) => (await import("./pages/main.ts")).main(args),
   },
+  merchant: {
+    what: "webhooks a second beside undici alone, lists of 10 000 invoices and 100 000 deliveries",
+    run: async () => (await import("./merchant/main.ts")).main(),
+  },
   websocket: {
     what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
     run: () => import("./websocket.ts"),

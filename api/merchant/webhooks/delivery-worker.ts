@@ -6,6 +6,7 @@ import { publicId } from "../public-id.ts";
 import type { Sealer } from "../secrets/sealer.ts";
 import { type ClaimedDelivery, claimDeliveries, claimedAtOnceMax, finishDelivery } from "./delivery-store.ts";
 import { openSecrets } from "./endpoint.ts";
+import { createDeliveredWriter } from "./finish-delivered.ts";
 import { judgeAttempt } from "./judge-attempt.ts";
 import type { SendWebhook, SentWebhook } from "./send-webhook.ts";
 
@@ -50,6 +51,7 @@ export function createDeliveryWorker({
   atPoint?: (point: DeliveryPoint) => void | Promise<void>;
   onAttempt?: (outcome: "delivered" | "waiting" | "dead") => void;
 }) {
+  const delivered = createDeliveredWriter({ pool });
   const underway = new Set<Promise<void>>();
   let isStopped = false;
   let isAbandoned = false;
@@ -62,7 +64,11 @@ export function createDeliveryWorker({
     await atPoint("sent");
     const judgement = judgeAttempt({ ...sent, tries: delivery.tries, nowMs: now(), random, scheduleMs });
     // Where it cannot be written down, the lease ends and it is tried again.
-    if (await finishDelivery(pool, { delivery, sent, judgement })) onAttempt(judgement.state);
+    const isMine =
+      judgement.state === "delivered"
+        ? await delivered.finish({ delivery, sent })
+        : await finishDelivery(pool, { delivery, sent, judgement });
+    if (isMine) onAttempt(judgement.state);
     await atPoint("finished");
   }
 

@@ -141,6 +141,43 @@ t.test("a receiver that hangs has four at once over all workers, and delays nobo
   await worker.stop();
 });
 
+t.test("what waits for a receiver that hangs is not read by each claim, however much it is", async (t) => {
+  const slow = await outbox.addEndpoint("http://127.0.0.1:9/hook");
+  await slow.addEvents(4);
+  t.equal((await claimDeliveries(pool)).claimed.length, 4, "as many as an endpoint may have under way");
+  const waiting = 2000;
+  await slow.addEvents(waiting);
+  const other = await outbox.addEndpoint("http://127.0.0.1:9/hook");
+  await other.addEvents(3);
+  let read = 0;
+  const counting = {
+    async connect() {
+      const connection = await pool.connect();
+      return {
+        release: (destroy?: boolean) => connection.release(destroy),
+        async query(...given: Parameters<typeof connection.query>) {
+          const [statement] = given;
+          if (statement === "commit") {
+            // What this transaction has read, by PostgreSQL's own count.
+            const { rows } = await connection.query(
+              "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'webhook_deliveries'",
+            );
+            read = Number(rows[0]?.["read"]);
+          }
+          return connection.query(...given);
+        },
+      };
+    },
+  };
+  const { claimed } = await claimDeliveries(counting);
+  t.same(new Set(claimed.map(({ endpointId }) => endpointId)), new Set([other.id]));
+  t.equal(claimed.length, 3);
+  t.ok(read > 0 && read < waiting / 4, `${read} rows were read`);
+  for (const { id } of [slow, other]) {
+    await outbox.rows("update svc.webhook_deliveries set state = 'dropped' where endpoint_id = $1", [id]);
+  }
+});
+
 t.test("many workers share what is due, and send nothing twice", async (t) => {
   const receiver = await startReceiver(t);
   const endpoints = [];
