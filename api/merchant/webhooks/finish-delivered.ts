@@ -1,7 +1,8 @@
+import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { readText } from "../../../lib/postgres/row.ts";
 import { numberArray } from "../../follower/sql-arrays.ts";
-import type { ClaimedDelivery } from "./delivery-store.ts";
+import { type ClaimedDelivery, finishDelivery } from "./delivery-store.ts";
 import type { SentWebhook } from "./send-webhook.ts";
 
 export type Delivered = {
@@ -18,7 +19,7 @@ type Waiting = Delivered & { resolve: (isMine: boolean) => void; reject: (error:
  * Writes down what was delivered, by one statement for all that arrived while the one before was under way: nobody waits for
  * company. What failed is written down by itself (`finishDelivery`), since it also says how its endpoint does.
  */
-export function createDeliveredWriter({ pool }: { pool: Pick<Queryable, "query"> }) {
+export function createDeliveredWriter({ pool }: { pool: PostgresPool }) {
   const waiting: Waiting[] = [];
   let isWriting = false;
 
@@ -36,8 +37,17 @@ export function createDeliveredWriter({ pool }: { pool: Pick<Queryable, "query">
     try {
       const mine = await finishDelivered(pool, batch);
       for (const { delivery, resolve } of batch) resolve(mine.has(delivery.eventId));
+    } catch {
+      // One that PostgreSQL does not take must not keep the others, which are strangers to it, from being written down.
+      await Promise.all(batch.map(writeAlone));
+    }
+  }
+
+  async function writeAlone({ delivery, sent, resolve, reject }: Waiting): Promise<void> {
+    try {
+      resolve(await finishDelivery(pool, { delivery, sent, judgement: { state: "delivered" } }));
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      reject(error);
     }
   }
 
@@ -65,8 +75,8 @@ async function finishDelivered(
   const { rows } = await pool.query({
     name: "finish-delivered",
     text: `with given as (
-        select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::text[])
-          as given (event_id, endpoint_id, attempts, status, took_ms, answer_start)),
+        select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[])
+          as given (event_id, endpoint_id, attempts, status, took_ms, answer_start, url, headers)),
       done as (
         update svc.webhook_deliveries d
         set state = 'delivered', next_at = now(), leased_until = null, last_status = given.status, last_error = null,
@@ -74,11 +84,12 @@ async function finishDelivered(
         from given
         where d.event_id = given.event_id and d.endpoint_id = given.endpoint_id and d.attempts = given.attempts
           and d.state = 'waiting'
-        returning d.event_id, d.endpoint_id, d.attempts, given.status, given.took_ms, given.answer_start),
+        returning d.event_id, d.endpoint_id, d.attempts, given.status, given.took_ms, given.answer_start,
+          given.url, given.headers),
       noted as (
-        insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, answer_start)
+        insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, answer_start, url, headers)
         select event_id, endpoint_id, attempts, now() - make_interval(secs => took_ms::double precision / 1000), took_ms,
-          status, answer_start
+          status, answer_start, url, headers::json
         from done),
       failing as (
         select id from svc.webhook_endpoints
@@ -94,6 +105,8 @@ async function finishDelivered(
       numberArray(batch.map(({ sent }) => sent.status)),
       numberArray(batch.map(({ sent }) => sent.tookMs)),
       batch.map(({ sent }) => sent.answerStart),
+      batch.map(({ sent }) => sent.request?.url ?? null),
+      batch.map(({ sent }) => (sent.request === null ? null : JSON.stringify(sent.request.headers))),
     ],
   });
   return new Set(rows.map((row) => readText(row, "event_id")));
