@@ -54,7 +54,7 @@ export async function listInvoices(
 ): Promise<Invoice[]> {
   const found = searchCondition(filter.search, "$10");
   const { rows } = await db.query({
-    // A search has a plan of its own: one for all would use no index of it.
+    // A search has a plan of its own.
     name: `invoices-of-wallet${found.name}`,
     text: `select ${invoiceColumns} from svc.invoices i
       where i.wallet = $1

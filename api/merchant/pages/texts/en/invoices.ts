@@ -21,7 +21,7 @@ export const invoices = {
     anyState: "Any",
     from: "From",
     to: "To",
-    search: "Search",
+    search: "Find an invoice",
     searchHint:
       "Words of the reference, customer or note as they begin; or an invoice's id; or a payment's transaction.",
     apply: "Show",

@@ -24,7 +24,7 @@ export const invoices: Texts["invoices"] = {
     anyState: "Semua",
     from: "Dari",
     to: "Sampai",
-    search: "Cari",
+    search: "Cari tagihan",
     searchHint: "Awal kata dari nomor, pelanggan, atau catatan; atau id tagihan; atau transaksi pembayaran.",
     apply: "Tampilkan",
     csv: "Simpan sebagai CSV",
