@@ -5,22 +5,24 @@ export const urlCharsMax = 500;
 const wellKnownPorts = new Set(["", "80", "443"]);
 const ownPortMin = 1024;
 
-/** What is wrong with a URL: `form` where it is none, or too long. */
-export type UrlFault = "form" | "https" | "scheme" | "password" | "fragment" | "port";
+/** What is wrong with a URL: `form` where it is none. */
+export type UrlFault = "long" | "form" | "https" | "scheme" | "password" | "fragment" | "port";
 
 /** Why nothing is sent to a URL, whatever its host is; undefined where it can be tried. The host is judged when it is connected to. */
 export function urlFault(text: string, { httpsOnly }: { httpsOnly: boolean }): UrlFault | undefined {
-  if (text.length > urlCharsMax || !URL.canParse(text) || /[\p{Cc}\p{Cs}\s\\]/u.test(text)) return "form";
+  if (text.length > urlCharsMax) return "long";
+  if (!URL.canParse(text) || /[\p{Cc}\p{Cs}\s\\]/u.test(text)) return "form";
   const { protocol, username, password, port, hash, href } = new URL(text);
   if (protocol !== "https:" && (httpsOnly || protocol !== "http:")) return httpsOnly ? "https" : "scheme";
   if (username !== "" || password !== "") return "password";
   if (hash !== "") return "fragment";
-  if (href.length > urlCharsMax) return "form";
+  if (href.length > urlCharsMax) return "long";
   return wellKnownPorts.has(port) || Number(port) >= ownPortMin ? undefined : "port";
 }
 
 const problems: Readonly<Record<UrlFault, string>> = {
-  form: `A URL of at most ${urlCharsMax} characters was expected: https://shop.example/hook`,
+  long: `At most ${urlCharsMax} characters were expected`,
+  form: "A URL was expected: https://shop.example/hook",
   https: "A URL with https was expected",
   scheme: "A URL with https or http was expected",
   password: "A URL without a user and a password was expected",

@@ -154,7 +154,7 @@ t.test("what is no URL stays in its field, with what is wrong beside it", async 
     ["https://u:p@shop.example/", /no name and password/],
     ["https://shop.example/#a", /no # in it/],
     ["https://shop.example:22/", /80, 443, or from 1024/],
-    [`https://shop.example/${"x".repeat(500)}`, /at most 500 characters/],
+    [`https://shop.example/${"x".repeat(500)}`, /has at most 500 characters/],
     ['"><script>alert(1)</script>', /has to look like/],
   ];
   for (const [url, says] of wrong) {

@@ -23,7 +23,8 @@ export const webhooks = {
   changeTitle: "Change the URL",
   changeHelp: "The secret stays the same. What still waits to be sent goes to the new URL.",
   wrongUrl: {
-    form: "That is no URL that we can send to. It has to look like https://shop.example/hook, with at most 500 characters.",
+    form: "That is no URL that we can send to. It has to look like https://shop.example/hook.",
+    long: "The URL has at most 500 characters.",
     https: "The URL has to begin with https://.",
     scheme: "The URL has to begin with https:// or http://.",
     password: "The URL must have no name and password in it.",

@@ -25,7 +25,8 @@ export const webhooks: Texts["webhooks"] = {
   changeTitle: "Ubah URL",
   changeHelp: "Rahasianya tetap sama. Yang masih menunggu dikirim ke URL baru.",
   wrongUrl: {
-    form: "Itu bukan URL yang dapat kami kirimi. Bentuknya harus seperti https://shop.example/hook, paling panjang 500 karakter.",
+    form: "Itu bukan URL yang dapat kami kirimi. Bentuknya harus seperti https://shop.example/hook.",
+    long: "URL paling panjang 500 karakter.",
     https: "URL harus diawali https://.",
     scheme: "URL harus diawali https:// atau http://.",
     password: "URL tidak boleh memuat nama dan kata sandi.",
