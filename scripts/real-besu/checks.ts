@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Check } from "./check.ts";
 import { largeAnswers, poison, variants, votes } from "./checks/answers.ts";
+import { membership } from "./checks/membership.ts";
 import { oneAway, twoDown } from "./checks/outages.ts";
 import { subscriptions } from "./checks/subscriptions.ts";
 
@@ -60,6 +61,7 @@ export const checks: readonly Check[] = [
     },
   },
   { title: "a validator votes for its operator alone", look: ({ rig }) => votes(rig) },
+  { title: "a validator voted in, and out again", look: ({ rig }) => membership(rig) },
   { title: "the methods that pass the gateway", look: ({ rig }) => variants(rig) },
   { title: "large answers", look: ({ rig, short }) => largeAnswers(rig, short) },
   { title: "subscriptions over a kill", look: ({ rig, short }) => subscriptions(rig, short) },

@@ -52,6 +52,7 @@ t.test(
       "all down",
       "one wiped",
       "a validator votes for its operator alone",
+      "a validator voted in, and out again",
       "large answers",
       "subscriptions over a kill",
     ]) {

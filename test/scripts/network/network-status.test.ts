@@ -70,6 +70,52 @@ t.test("the one that is down is found in the blocks: its turns, and its seals", 
   t.equal(validators[2]?.missedSeals, windowBlocks);
 });
 
+t.test(
+  "the set is the newest header's: who is none of our nodes is shown, who is no validator does not count",
+  async (t) => {
+    const nodes = views(1456);
+    const without = nodes.filter(({ name }) => name !== "validator-2");
+    const stranger = { name: "validator-6", address: `0x${"ab".repeat(20)}`, rpcUrl: "" };
+    const seen = nodes[0]?.headers ?? [];
+    const all: NodeView[] = [...without, { ...stranger, state: "up", height: 1400, peers: 1, headers: seen }];
+    const status = networkStatus({
+      views: all,
+      nowMs: (headerOf(1456)?.timestampSeconds ?? 0) * 1000,
+      stalledAfterSeconds: 10,
+    });
+    t.match(status, { verdict: "fine", members: 5, quorum: 4, present: 5, reasons: [] });
+    t.match(status.validators.at(-2), {
+      name: "validator-6",
+      inSet: false,
+      takesPart: false,
+      missedSeals: 0,
+      missedTurns: 0,
+    });
+    t.match(status.validators.at(-1), {
+      name: addresses[1],
+      state: "not ours",
+      inSet: true,
+      takesPart: true,
+      height: null,
+    });
+    t.ok((status.validators.at(-1)?.proposed ?? 0) > 0, "its blocks are on the chain");
+    t.match(statusText(status), /5 of 5 validators take part.*validator-6 +up, no validator.*not ours/s);
+    // One that takes no part any more is known by the chain alone.
+    const later = views(1467).filter(({ name }) => name !== "validator-3");
+    const gone = networkStatus({
+      views: later,
+      nowMs: (headerOf(1467)?.timestampSeconds ?? 0) * 1000,
+      stalledAfterSeconds: 10,
+    });
+    t.match(gone, {
+      verdict: "edge of quorum",
+      members: 5,
+      present: 4,
+      reasons: [/one more down/, /^0x558a.*has neither proposed nor sealed/],
+    });
+  },
+);
+
 t.test("one that answers but has taken no part for two turns of each is absent", async (t) => {
   t.match(statusAt(1467), {
     verdict: "edge of quorum",
