@@ -1,5 +1,5 @@
 import { arch, platform } from "node:os";
-import { JsonRpcProvider, type Wallet } from "ethers";
+import { JsonRpcProvider, Wallet } from "ethers";
 import t, { type Test } from "tap";
 import { createPublicClient, createWalletClient, getAddress, http, isHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -7,25 +7,41 @@ import { Web3 } from "web3";
 import { z } from "zod";
 import { foundryProgram } from "../../../../scripts/processes/foundry-program.ts";
 import { prepareWeb3py } from "../../../clients/web3py-environment.ts";
+import { startValidators } from "../../../fakes/validators/start-validators.ts";
 import { coreKey, startGateway } from "../../../helpers/gateway.ts";
+import { createDatabase } from "../../../helpers/postgres.ts";
+import { startRedis } from "../../../helpers/redis.ts";
 import { runCommand } from "../../../helpers/run-command.ts";
-import { startServices } from "../../support/start-world.ts";
 import { methodsThatPass } from "./support/methods-that-pass.ts";
 import { payWithWeb3py } from "./support/pay-with-web3py.ts";
 import { type Paying, startPayerRpc } from "./support/start-payer-rpc.ts";
 
 /*
  * Each client is given the RPC's address and a private key, learns of the network by itself, and pays an invoice by the
- * contract and one by a transfer, through a gateway that wants a key.
+ * contract and one by a transfer, through a gateway that wants a key, to validators that answer as Besu does.
  */
 
 /** The first time it has Python packages to install. */
 t.setTimeout(400_000);
 
-const { upstream, ...services } = await startServices(t);
-const gateway = await startGateway(t, { redisUrl: services.redisUrl, upstreams: [upstream] });
+const [redis, postgresUrl, validators] = await Promise.all([
+  startRedis(t),
+  createDatabase(t),
+  startValidators(t, { count: 2, blockTimeMs: 500 }),
+]);
+const gateway = await startGateway(t, { redisUrl: redis.url, upstreams: validators.urls });
 const rig = await startPayerRpc(t, {
-  given: { ...services, upstream: gateway.url },
+  given: {
+    ...{ redisUrl: redis.url, postgresUrl, upstream: gateway.url },
+    anvil: {
+      url: validators.validator(0).url,
+      async rpc(method, params = []) {
+        const answer = await validators.anvil.ask(method, [...params]);
+        if ("error" in answer) throw new Error(JSON.stringify(answer.error));
+        return answer.result;
+      },
+    },
+  },
   change: (config) => ({ ...config, upstreamApiKey: coreKey }),
 });
 const web3py = await prepareWeb3py(t);
@@ -34,7 +50,6 @@ type Pay = (t: Test, wallet: Wallet, paying: Paying) => Promise<void>;
 
 const clients: Record<string, Pay> = {
   async ethers(t, { privateKey }, paying) {
-    const { Wallet } = await import("ethers");
     const provider = new JsonRpcProvider(rig.url);
     t.teardown(() => provider.destroy());
     provider.pollingInterval = 100;
@@ -70,7 +85,9 @@ const clients: Record<string, Pay> = {
     const args = ["send", ...options, to, ...(data === "0x" ? [] : [data])];
     const { code, lines } = await runCommand(t, { program, args });
     t.equal(code, 0, lines.join("\n"));
-    t.match(z.object({ status: z.string() }).parse(JSON.parse(lines.join("\n"))), { status: "0x1" });
+    // Beside the receipt it may warn, such as of a receipt that it had to ask for again.
+    const receipt = lines.find((line) => line.startsWith("{")) ?? "{}";
+    t.match(z.object({ status: z.string() }).parse(JSON.parse(receipt)), { status: "0x1" }, lines.join("\n"));
   },
 };
 if ("python" in web3py) {
@@ -89,12 +106,12 @@ for (const [name, pay] of Object.entries(clients)) {
   });
 }
 
-/** MetaMask calls the first three (its issue 15372 has a recording), viem the last while a transaction is pending. */
-const notSeenHere = ["eth_getBalance", "eth_getBlockByHash", "eth_getCode", "eth_getTransactionByHash"];
+/** MetaMask calls the first three (its issue 15372 has a recording), viem the last where a block comes before the transaction. */
+const notAlwaysSeen = ["eth_getBalance", "eth_getBlockByHash", "eth_getCode", "eth_getTransactionByHash"];
 
 t.test("each method is there because a client calls it", async (t) => {
   const metrics = await (await fetch(`${rig.api.opsUrl}/metrics`)).text();
   const counted = [...metrics.matchAll(/^api_payer_rpc_calls_total\{method="(\w+)",outcome="answered"\}/gm)];
   const called = counted.map(([, method = ""]) => method);
-  t.same([...called, ...notSeenHere].toSorted(), methodsThatPass);
+  t.same([...new Set([...called, ...notAlwaysSeen])].toSorted(), methodsThatPass);
 });

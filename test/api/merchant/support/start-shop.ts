@@ -18,6 +18,9 @@ export const dashboardPath = "/api/v1/svc-dev/v1/dashboard";
 
 const status = z.object({ ledger: z.object({ epoch: z.number().optional() }) });
 
+type Services = Awaited<ReturnType<typeof startServices>>;
+export type ShopServices = Omit<Services, "anvil"> & { anvil: Pick<Services["anvil"], "url" | "rpc"> };
+
 /** APIs that sell keys, over one chain with the contracts, one database and one Redis. */
 export async function startShop(
   t: Teardown,
@@ -31,10 +34,10 @@ export async function startShop(
     change?: (config: ApiConfig) => ApiConfig;
     now?: () => number;
     /** Services that the test ends and begins itself; else the shop has its own. */
-    given?: Awaited<ReturnType<typeof startServices>>;
+    given?: ShopServices;
   } = {},
 ) {
-  const { anvil, ...services } = given ?? (await startServices(t));
+  const { anvil, ...services }: ShopServices = given ?? (await startServices(t));
   const logger = { info() {}, warn() {} };
   const db = await connectPostgres({ url: services.postgresUrl, name: "test", logger });
   t.teardown(() => db.end());

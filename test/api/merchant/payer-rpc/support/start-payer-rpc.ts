@@ -7,9 +7,8 @@ import { idOf } from "../../../../../api/merchant/public-id.ts";
 import { payCall } from "../../../../../lib/fee-collector/fee-calls.ts";
 import type { Teardown } from "../../../../../scripts/processes/teardown.ts";
 import { waitFor } from "../../../../helpers/wait-for.ts";
-import type { startServices } from "../../../support/start-world.ts";
 import { send } from "../../support/sign-in.ts";
-import { buyKey, newcomer, startShop } from "../../support/start-shop.ts";
+import { buyKey, newcomer, type ShopServices, startShop } from "../../support/start-shop.ts";
 
 export type Paying = { to: string; value: bigint; data: string };
 export type RpcReply = {
@@ -34,7 +33,7 @@ export async function startPayerRpc(
   options: {
     replicas?: number;
     change?: (config: ApiConfig) => ApiConfig;
-    given?: Awaited<ReturnType<typeof startServices>>;
+    given?: ShopServices;
   } = {},
 ) {
   const shop = await startShop(t, options);
