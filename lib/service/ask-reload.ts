@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readConfig } from "../config/read-config.ts";
+import { ConfigError, readConfig } from "../config/read-config.ts";
 import { privateListener } from "../config/schemas.ts";
 import { textOf } from "../reload/differences.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -38,8 +38,8 @@ export async function askReload({
 }
 
 /**
- * Where the ops server of the process listens that runs with this configuration. A file that is refused may still tell it;
- * one that cannot be read leaves the port to `defaultPort`.
+ * Where the ops server of the process listens that runs with this configuration. A file with another fault may still tell it;
+ * one that cannot be read, for these problems, leaves the port to `defaultPort`.
  */
 export function opsOrigin({
   file,
@@ -49,19 +49,19 @@ export function opsOrigin({
   file: string;
   env: Readonly<Record<string, string | undefined>>;
   defaultPort: number;
-}): string {
-  const { host, port } = readListener({ file, env, defaultPort });
-  if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  if (host === "::") return `http://[::1]:${port}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}): { origin: string; problems: readonly string[] } {
+  const { host, port, problems } = readListener({ file, env, defaultPort });
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return { origin: `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`, problems };
 }
 
 function readListener({ file, env, defaultPort }: Parameters<typeof opsOrigin>[0]) {
   const schema = z.looseObject({ ops: privateListener(defaultPort) });
   try {
-    return readConfig({ file, schema, env }).ops;
-  } catch {
-    return { host: "127.0.0.1", port: defaultPort };
+    return { ...readConfig({ file, schema, env }).ops, problems: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { host: "127.0.0.1", port: defaultPort, problems: error.problems };
   }
 }
 

@@ -40,9 +40,16 @@ export async function runReload(
     process.exitCode = exitCodes.unusable;
     return;
   }
-  const { dryRun, file, ops = opsOrigin({ file, env: process.env, defaultPort: opsPort }) } = read.options;
-  const { text, isProblem, exitCode } = await askReload({ name, ops, dryRun });
+  const { dryRun, file, ops } = read.options;
+  const found =
+    ops === undefined
+      ? opsOrigin({ file, env: process.env, defaultPort: opsPort })
+      : { origin: ops, problems: [] };
+  const { text, isProblem, exitCode } = await askReload({ name, ops: found.origin, dryRun });
   (isProblem ? process.stderr : process.stdout).write(text);
+  if (exitCode === exitCodes.failed && found.problems.length > 0) {
+    process.stderr.write(`The file tells no address:\n  ${found.problems.join("\n  ")}\n`);
+  }
   process.exitCode = exitCode;
 }
 

@@ -117,7 +117,9 @@ async function run<Config extends ServiceConfig>(
     if (typeof started === "string") process.exit(exitCodes.done);
     hear(() => started.reloadSoon());
     logger.info({ ...started.address, profile: config.profile, ...upFields?.(config) }, `${name} is up`);
-    logger.info({ signal: await signalled }, "stopping");
+    const signal = await signalled;
+    // Not in one line: the level may have changed meanwhile, and `logger.info` would be the function of the old one.
+    logger.info({ signal }, "stopping");
     await started.stop();
     logger.info("stopped");
   } catch (error) {
