@@ -5,6 +5,7 @@ import type { DeliveryRecord } from "../../webhooks/delivery-record.ts";
 import { moment } from "../elements.ts";
 import type { SignedIn } from "../merchant-page.ts";
 import { inRupiah } from "./invoice-elements.ts";
+import { outcomeText } from "./webhooks/delivery-words.ts";
 
 type Entry = { at: string; text: string | Html; more?: Html };
 
@@ -77,14 +78,17 @@ function ends(
   ];
 }
 
-function told({ words, el }: SignedIn, delivery: DeliveryRecord): Entry {
+/** What a webhook was told, which leads to what was sent and answered. */
+function told(context: SignedIn, delivery: DeliveryRecord): Entry {
+  const { words, el } = context;
   const { timeline: texts } = words.invoices;
-  const { state, attempts, deliveredAt, createdAt, lastError } = delivery;
+  const { eventId, state, attempts, deliveredAt, createdAt, lastStatus, lastError } = delivery;
   const tried = attempts === 0 ? "" : `, ${texts.attempts(attempts, el.integer(attempts))}`;
-  const why = state === "delivered" || lastError === null ? "" : `: ${lastError}`;
+  const last = outcomeText(context, { status: lastStatus, error: lastError });
+  const why = state === "delivered" || attempts === 0 ? "" : `: ${last}`;
   return {
     at: deliveredAt ?? createdAt,
     text: texts.delivery(delivery.type),
-    more: html`<p class="soft">${texts.deliveries[state]}${tried}${why}</p>`,
+    more: html`<p class="soft">${el.link(`merchant/webhooks/events/${eventId}`, texts.deliveries[state])}${tried}${why}</p>`,
   };
 }

@@ -312,7 +312,7 @@ t.test("a webhook that fails or was disabled is explained, with what to do", asy
   const order = await orderKey(api, bearer);
   await payOrder(anvil, order);
   await waitFor("it fails", async () =>
-    (await get(home)).text.includes("Since then something was not delivered."),
+    (await get(home)).text.includes("Since the time below something was not delivered."),
   );
   receiver.answers((response) => response.writeHead(410).end());
   await payOrder(anvil, await orderKey(api, bearer));

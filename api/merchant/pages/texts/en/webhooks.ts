@@ -59,7 +59,7 @@ export const webhooks = {
     names: { active: "Works", failing: "Fails", disabled: "Disabled" },
     active: "Each event is sent here.",
     failing:
-      "Since then something was not delivered. It is tried again, ever less often, for about three days: look in the log at what your program answered, and mend it. The first success ends this.",
+      "Since the time below something was not delivered. It is tried again, ever less often, for about three days: look in the log at what your program answered, and mend it. The first success ends this.",
     failingSince: "Fails since",
     gone: "Your program answered 410 Gone, which means that nothing is wanted there any more. So nothing is sent.",
     gaveUp: "For five days nothing arrived, and two events were given up. So nothing is sent.",

@@ -60,7 +60,7 @@ export const webhooks: Texts["webhooks"] = {
     names: { active: "Berfungsi", failing: "Gagal", disabled: "Dimatikan" },
     active: "Setiap peristiwa dikirim ke sini.",
     failing:
-      "Sejak itu ada yang tidak sampai. Pengiriman dicoba lagi, makin lama makin jarang, selama kira-kira tiga hari: lihat di catatan apa jawaban program Anda, lalu perbaiki. Keberhasilan pertama mengakhirinya.",
+      "Sejak waktu di bawah ini ada yang tidak sampai. Pengiriman dicoba lagi, makin lama makin jarang, selama kira-kira tiga hari: lihat di catatan apa jawaban program Anda, lalu perbaiki. Keberhasilan pertama mengakhirinya.",
     failingSince: "Gagal sejak",
     gone: "Program Anda menjawab 410 Gone, artinya di sana tidak ada lagi yang diinginkan. Karena itu tidak ada yang dikirim.",
     gaveUp:
