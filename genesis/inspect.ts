@@ -46,7 +46,7 @@ function report(inspection: Inspection): string {
   return [
     fields(facts(inspection)),
     "",
-    "Validators:",
+    "Validators of block 0; votes change them since (npm run network -- validator list):",
     ...(validators.length === 0 ? ["  none that can be read"] : validators.map((address) => `  ${address}`)),
     "",
     ...(accounts.length === 0 ? [] : [accountTable(accounts), ""]),

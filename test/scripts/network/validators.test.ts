@@ -1,12 +1,18 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import t from "tap";
 import { readManifest } from "../../../genesis/manifest.ts";
 import { createNodeKey } from "../../../genesis/node-key.ts";
 import { readBlockHeader } from "../../../lib/ibft/block-header.ts";
 import { askNode } from "../../../scripts/network/chain/ask-node.ts";
 import { processIdentity } from "../../../scripts/processes/process-identity.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { makeNetwork } from "./rig.ts";
+
+const main = fileURLToPath(new URL("../../../scripts/network/main.ts", import.meta.url));
 
 t.setTimeout(400_000);
 
@@ -249,22 +255,42 @@ t.test("a vote that cannot pass is given up, taken back, and changes nothing", a
   );
 });
 
-t.test("a vote that a restarted node has forgotten is told to it again", async (t) => {
-  const { network, statusWhen, rpcUrl, validators } = await makeNetwork(t, {
-    more: ["blockSeconds: 1"].slice(1),
-  });
+t.test("a command that is killed between the votes is gone on with by running it again", async (t) => {
+  const { network, statusWhen, rpcUrl, validators, env, folder, configFile } = await makeNetwork(t);
   t.equal((await network("up")).code, 0);
   await statusWhen(({ verdict, height }) => verdict === "fine" && (height ?? 0) >= 2);
-  const [, second] = (await validators()).rows;
-  const vote = JSON.stringify([second?.address, false]);
+
+  const where = ["--native", "--folder", folder, "--config", configFile];
+  const child = spawn(process.execPath, [...process.execArgv, main, "validator", "add", "6", ...where], {
+    env,
+  });
+  t.teardown(() => child.kill("SIGKILL"));
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  await waitFor("it has told the votes", async () => /votes are needed/.test(said), { withinMs: 90_000 });
+  t.match(await network("validator", "remove", "1"), { code: 1, err: /being changed already, by process/ });
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  t.match(await network("validator", "add", "6"), {
+    code: 0,
+    out: /^validator-6 (validates|is a validator already)/,
+  });
+  const { validators: many, rows } = await validators();
+  t.equal(many, 6);
+  t.ok(
+    rows.every(({ votes }) => Object.keys(votes ?? { none: true }).length === 0),
+    "no vote is left behind",
+  );
+
+  // What a node was told is in its memory, as Besu has it, and told to its operator alone.
+  const vote = JSON.stringify([rows[1]?.address, false]);
   await network("rpc", "1", "ibft_proposeValidatorVote", vote);
+  t.match((await validators()).rows[0]?.votes, { [rows[1]?.address ?? ""]: false });
+  t.match(await askNode(rpcUrl(1), [{ method: "ibft_getPendingVotes" }]), [undefined]);
   await network("stop", "1");
   await network("start", "1");
   await statusWhen(({ verdict }) => verdict === "fine");
-  t.same((await validators()).rows[0]?.votes, {}, "votes are in a node's memory, as Besu has them");
-  t.match(
-    await askNode(rpcUrl(1), [{ method: "ibft_getPendingVotes" }]),
-    [undefined],
-    "which tells its operator alone",
-  );
+  t.same((await validators()).rows[0]?.votes, {});
 });
