@@ -42,7 +42,7 @@ export async function main(): Promise<void> {
       await beginEpoch(db);
       return { db, postgresUrl: url, postgresPid: postgres.pid };
     };
-    printLists(await measureLists((await open("bench_lists")).db));
+    printLists(await measureLists(await open("bench_lists")));
     const sealer = createSealer({ keys: [randomBytes(32)] });
     const given = { ...(await open("bench_outbox")), receivers, sealer };
     const bare = await measureBareLoop({ ...given, keepAlive: false });
