@@ -16,7 +16,8 @@ import { startCommand } from "./start.ts";
 import { statusCommand } from "./status.ts";
 import { stopCommand } from "./stop.ts";
 import { upCommand } from "./up.ts";
-import { addCommand, listCommand, removeCommand, replaceCommand } from "./validators/commands.ts";
+import { addCommand, removeCommand, replaceCommand } from "./validators/commands.ts";
+import { listCommand } from "./validators/list.ts";
 import { wipeCommand } from "./wipe.ts";
 
 const program: Program<NetworkCommand> = {
