@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,8 +7,8 @@ import { z } from "zod";
 import { openApiOf } from "../../../api/rest/openapi.ts";
 import { operations } from "../../../api/rest/operations.ts";
 import { createRoutes } from "../../../api/rest/routes.ts";
-import { findProgram } from "../../../scripts/processes/find-program.ts";
 import { startWorld } from "../support/start-world.ts";
+import { findTool, runTool, schemathesisConfig } from "./support/tools.ts";
 
 const routes = createRoutes({ version: "0", publicUrl: "http://127.0.0.1:4000", graphqlSchema: () => "" });
 const document = openApiOf({ routes, operations, version: "0", servers: ["http://127.0.0.1:4000"] });
@@ -47,40 +46,6 @@ t.test("each name stands for something, and each example is a good value", async
   }
 });
 
-/** What `.ci/run` installs; elsewhere it may be missing, and the test skips. */
-async function findTool(program: string): Promise<{ path: string; skip: string | false }> {
-  const path = await findProgram({ names: [program], path: process.env["PATH"] });
-  if (path !== undefined) return { path, skip: false };
-  if (process.env["CI"]) throw new Error(`${program} is not installed, which .ci/run does`);
-  return { path: program, skip: `${program} is not installed: .ci/run says how` };
-}
-
-async function run(
-  program: string,
-  args: readonly string[],
-  cwd: string,
-): Promise<{ code: number | null; out: string }> {
-  const child = spawn(program, args, {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      NODE_OPTIONS: "",
-      REDOCLY_TELEMETRY: "off",
-      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
-    },
-  });
-  let out = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (out += String(data)));
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { code, out };
-}
-
-/** schemathesis does not count 414 among the refusals: it met a search longer than a URL may be, some runs in a hundred. */
-const expectedRefusals = `[checks.negative_data_rejection]
-expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "414", "415", "422", "428", "429", "5xx"]
-`;
-
 t.test(
   "tools of others find nothing wrong with the description, nor with what is served",
   { timeout: 300_000 },
@@ -89,11 +54,11 @@ t.test(
     t.teardown(() => rm(folder, { recursive: true, force: true }));
     await writeFile(join(folder, "openapi.json"), JSON.stringify(document));
     await writeFile(join(folder, ".spectral.yaml"), 'extends: ["spectral:oas"]\n');
-    await writeFile(join(folder, "schemathesis.toml"), expectedRefusals);
+    await writeFile(join(folder, "schemathesis.toml"), schemathesisConfig);
 
     const spectral = await findTool("spectral");
     await t.test("spectral", { skip: spectral.skip }, async (t) => {
-      const { code, out } = await run(
+      const { code, out } = await runTool(
         spectral.path,
         ["lint", "--fail-severity=warn", "openapi.json"],
         folder,
@@ -102,13 +67,13 @@ t.test(
     });
     const redocly = await findTool("redocly");
     await t.test("redocly", { skip: redocly.skip }, async (t) => {
-      const { code, out } = await run(redocly.path, ["lint", "openapi.json"], folder);
+      const { code, out } = await runTool(redocly.path, ["lint", "openapi.json"], folder);
       t.equal(code, 0, out);
     });
     const schemathesis = await findTool("schemathesis");
     await t.test("schemathesis", { skip: schemathesis.skip }, async (t) => {
       const { api } = await startWorld(t);
-      const { code, out } = await run(
+      const { code, out } = await runTool(
         schemathesis.path,
         [
           ...["--no-color", "run", `${api.url}/api/v1/openapi.json`, "--workers", "1", "--max-examples", "5"],
