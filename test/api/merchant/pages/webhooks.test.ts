@@ -6,10 +6,11 @@ import { Wallet } from "ethers";
 import t, { type Test } from "tap";
 import { z } from "zod";
 import { exampleOfChecking } from "../../../../api/merchant/pages/pages/webhooks/webhook-secret-page.ts";
+import { idOf } from "../../../../api/merchant/public-id.ts";
 import { plainSignature } from "../../../../api/merchant/webhooks/sign-webhook.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
-import { signIn } from "../support/sign-in.ts";
-import { orderKey, orderWebhook, payOrder, startShop } from "../support/start-shop.ts";
+import { send, signIn } from "../support/sign-in.ts";
+import { buyKey, orderKey, orderWebhook, payOrder, startShop } from "../support/start-shop.ts";
 import { startReceiver } from "../webhooks/support/start-receiver.ts";
 
 /* The pages of webhooks without scripts: forms alone do all of it. */
@@ -344,6 +345,28 @@ t.test("a webhook that fails or was disabled is explained, with what to do", asy
   );
   const saved = await get(leadsTo(t, await post(home, { url: `${receiver.url}/2` })));
   t.match(saved.text, "Each event is sent here.", "a new URL enables it");
+});
+
+t.test("an invoice's history leads to what its webhook was sent and answered", async (t) => {
+  const { get, bearer, receiver } = await startMerchant(t);
+  const key = await buyKey(shop, bearer);
+  const made = await send(api, "/api/v1/svc-dev/v1/invoices", {
+    ...{ headers: { "X-Svc-Dev-Key": key.secret }, body: { amountIdr: 150_000 } },
+  });
+  const { id } = z.object({ invoice: z.object({ id: z.string() }) }).parse(made.json).invoice;
+  await db.query(
+    `with e as (
+        insert into svc.webhook_events (id, wallet, sequence, type, body, order_id)
+        select gen_random_uuid(), wallet, 50, 'invoice.paid', '{}', (select order_id from svc.invoices where id = $2)
+        from svc.webhook_endpoints where url = $1 returning id)
+      insert into svc.webhook_deliveries (event_id, endpoint_id, state, attempts, last_status)
+      select e.id, p.id, 'dead', 3, 500 from e, svc.webhook_endpoints p where p.url = $1`,
+    [receiver.url, idOf("inv").parse(id)],
+  );
+  const { text } = await get(`/merchant/invoices/${id}`);
+  const [, event = ""] =
+    /(merchant\/webhooks\/events\/evt_\w+)">given up<\/a>, 3 attempts: 500/.exec(text) ?? [];
+  t.match((await get(`/${event}`)).text, "An invoice was paid");
 });
 
 t.test("another wallet's events are none that there are", async (t) => {
