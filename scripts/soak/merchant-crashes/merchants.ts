@@ -15,6 +15,8 @@ export type CrashMerchant = {
   wallet: Buffer;
   secret: string;
   receiver: Awaited<ReturnType<typeof startCrashReceiver>>;
+  /** It was enabled, and has not had all sent again: PostgreSQL may go between the two. */
+  wantsReplay: boolean;
 };
 
 const orderSeconds = 1_000_000;
@@ -40,19 +42,25 @@ export async function openMerchants(
       await insertRow(db, "webhook_endpoints", {
         ...{ id, wallet, order_id: orderId, url: receiver.url, secret_sealed: sealer.seal(secret, id) },
       });
-      return { wallet, secret, receiver };
+      return { wallet, secret, receiver, wantsReplay: false };
     }),
   );
 }
 
 /** What a merchant does whose webhook was disabled: mends the receiver, enables it, and has all events sent again. */
 export async function mendDisabled(pool: PostgresPool, merchants: readonly CrashMerchant[]): Promise<void> {
-  for (const { wallet, receiver } of merchants) {
+  for (const merchant of merchants) {
+    const { wallet, receiver } = merchant;
     const address = `0x${wallet.toString("hex")}`;
     const endpoint = await findEndpoint(pool, address);
-    if (endpoint === undefined || endpoint.disabledAt === null) continue;
-    receiver.open();
-    await enableWebhook({ pool, wallet: address });
+    if (endpoint === undefined) continue;
+    if (endpoint.disabledAt !== null) {
+      merchant.wantsReplay = true;
+      receiver.open();
+      await enableWebhook({ pool, wallet: address });
+    }
+    if (!merchant.wantsReplay) continue;
     await replaySince(pool, { endpoint, since: new Date(0) });
+    merchant.wantsReplay = false;
   }
 }
