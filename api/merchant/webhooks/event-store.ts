@@ -48,9 +48,9 @@ export async function insertEvents(db: Queryable, events: readonly NewEvent[]): 
     text: `with written as (
         insert into svc.webhook_events (id, wallet, sequence, type, body, order_id)
         select * from unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::text[], $5::text[], $6::uuid[])
-        returning id, wallet, type)
-      insert into svc.webhook_deliveries (event_id, endpoint_id)
-      select w.id, e.id from written w join svc.webhook_endpoints e using (wallet)
+        returning id, wallet, type, sequence)
+      insert into svc.webhook_deliveries (event_id, endpoint_id, sequence)
+      select w.id, e.id, w.sequence from written w join svc.webhook_endpoints e using (wallet)
       where e.disabled_at is null and w.type <> 'webhook.test'`,
     values: [
       written.map(({ id }) => id),

@@ -38,9 +38,9 @@ export async function testWebhook({
     if (event === undefined) throw new Error("an event was not written");
     // As a worker would have claimed it, so that none of them does.
     await db.query({
-      text: `insert into svc.webhook_deliveries (event_id, endpoint_id, attempts, tries, next_at, leased_until)
-        values ($1, $2, 1, 1, now() + make_interval(secs => $3), now() + make_interval(secs => $3))`,
-      values: [event.id, endpoint.id, leaseSeconds],
+      text: `insert into svc.webhook_deliveries (event_id, endpoint_id, sequence, attempts, tries, next_at, leased_until)
+        values ($1, $2, $3, 1, 1, now() + make_interval(secs => $4), now() + make_interval(secs => $4))`,
+      values: [event.id, endpoint.id, String(event.sequence), leaseSeconds],
     });
     return { endpoint, event };
   });

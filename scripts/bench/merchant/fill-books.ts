@@ -48,8 +48,8 @@ async function fillWallet(db: PostgresPool, invoiceCount: number, deliveryCount:
        select gen_random_uuid(), $1, number, 'webhook.test', repeat('x', 900), now() - ($2 - number) * interval '30 days' / $2
        from generate_series(1, $2) number returning id, sequence),
      delivered as (
-       insert into svc.webhook_deliveries (event_id, endpoint_id, state, attempts, tries, last_status, delivered_at)
-       select id, $3, case when sequence % 1000 = 0 then 'dead' else 'delivered' end, 2, 2, 200, now() from written
+       insert into svc.webhook_deliveries (event_id, endpoint_id, sequence, state, attempts, tries, last_status, delivered_at)
+       select id, $3, sequence, case when sequence % 1000 = 0 then 'dead' else 'delivered' end, 2, 2, 200, now() from written
        returning event_id)
      insert into svc.webhook_attempts (event_id, endpoint_id, number, took_ms, status)
      select event_id, $3, number, 10, 200 from delivered, generate_series(1, 2) number`,

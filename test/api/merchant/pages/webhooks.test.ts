@@ -280,9 +280,9 @@ t.test("the log is paged and filtered; one event, and all since a time, are sent
     `with w as (select wallet from svc.webhook_events where id = (select event_id from svc.webhook_deliveries
         where endpoint_id = (select id from svc.webhook_endpoints where url = $1) limit 1)),
       e as (insert into svc.webhook_events (id, wallet, sequence, type, body)
-        select gen_random_uuid(), wallet, n, 'webhook.test', '{}' from w, generate_series(100, 130) n returning id)
-    insert into svc.webhook_deliveries (event_id, endpoint_id, state)
-      select e.id, p.id, 'dead' from e, svc.webhook_endpoints p where p.url = $1`,
+        select gen_random_uuid(), wallet, n, 'webhook.test', '{}' from w, generate_series(100, 130) n returning id, sequence)
+    insert into svc.webhook_deliveries (event_id, endpoint_id, sequence, state)
+      select e.id, p.id, e.sequence, 'dead' from e, svc.webhook_endpoints p where p.url = $1`,
     [receiver.url],
   );
   const newest = (await get(home)).text;
@@ -358,9 +358,9 @@ t.test("an invoice's history leads to what its webhook was sent and answered", a
     `with e as (
         insert into svc.webhook_events (id, wallet, sequence, type, body, order_id)
         select gen_random_uuid(), wallet, 50, 'invoice.paid', '{}', (select order_id from svc.invoices where id = $2)
-        from svc.webhook_endpoints where url = $1 returning id)
-      insert into svc.webhook_deliveries (event_id, endpoint_id, state, attempts, last_status)
-      select e.id, p.id, 'dead', 3, 500 from e, svc.webhook_endpoints p where p.url = $1`,
+        from svc.webhook_endpoints where url = $1 returning id, sequence)
+      insert into svc.webhook_deliveries (event_id, endpoint_id, sequence, state, attempts, last_status)
+      select e.id, p.id, e.sequence, 'dead', 3, 500 from e, svc.webhook_endpoints p where p.url = $1`,
     [receiver.url, idOf("inv").parse(id)],
   );
   const { text } = await get(`/merchant/invoices/${id}`);

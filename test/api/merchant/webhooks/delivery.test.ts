@@ -149,8 +149,8 @@ t.test("what waits for a receiver that hangs is not read by each claim, however 
   await outbox.rows(
     `with written as (
        insert into svc.webhook_events (id, wallet, sequence, type, body)
-       select gen_random_uuid(), $1, 10 + number, 'webhook.test', '{}' from generate_series(1, $2) number returning id)
-     insert into svc.webhook_deliveries (event_id, endpoint_id) select id, $3 from written`,
+       select gen_random_uuid(), $1, 10 + number, 'webhook.test', '{}' from generate_series(1, $2) number returning id, sequence)
+     insert into svc.webhook_deliveries (event_id, endpoint_id, sequence) select id, $3, sequence from written`,
     [slow.wallet, waiting, slow.id],
   );
   const other = await outbox.addEndpoint("http://127.0.0.1:9/hook");
