@@ -33,6 +33,7 @@ export type Reloader = {
   /** Does it as soon as it may be done, and logs how it ended. However often it is asked meanwhile, it is done once. */
   reloadSoon(): void;
   status(): ReloadStatus;
+  /** What is asked for from then on is not done: the parts that would change are stopped next. */
   stop(): void;
 };
 
@@ -77,6 +78,7 @@ export function createReloader<Config, Settings extends object>({
   let lastReload: ReloadStatus["lastReload"];
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   function attempt(dryRun: boolean): Exclude<ReloadReport, { outcome: "too_soon" }> {
     const read = readAgain();
@@ -124,22 +126,28 @@ export function createReloader<Config, Settings extends object>({
     return report;
   }
 
+  function reloadSoon(): void {
+    if (timer !== undefined || isStopped) return;
+    const waitMs = Math.max(0, Math.ceil(nextAtMs - monotonicMs()));
+    timer = setTimeout(() => {
+      timer = undefined;
+      // A timer may fire before its time, and somebody else may have been first.
+      if (reload().outcome === "too_soon") reloadSoon();
+    }, waitMs).unref();
+  }
+
   return {
     reload,
-    reloadSoon() {
-      if (timer !== undefined) return;
-      const waitMs = Math.max(0, Math.ceil(nextAtMs - monotonicMs()));
-      timer = setTimeout(() => {
-        timer = undefined;
-        reload();
-      }, waitMs).unref();
-    },
+    reloadSoon,
     status: () => ({
       loadedAt: new Date(loadedAtMs).toISOString(),
       hash: hashOf(shownValues(current).filter(([path]) => isBelow(path, live))),
       lastReload,
     }),
-    stop: () => clearTimeout(timer),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }
 

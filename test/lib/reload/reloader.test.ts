@@ -114,3 +114,23 @@ t.test("asked many times while it may not yet, it does it once when it may", asy
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.equal(reads(), 2, "nothing after the end");
 });
+
+t.test("a timer that fires before its time loses nothing", async (t) => {
+  const { reloader, reads, later } = setUp();
+  t.equal(reloader.reload().outcome, "same");
+  later(999);
+  reloader.reloadSoon();
+  // The clock stands still while the timer's millisecond passes.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(reads(), 1);
+  later(1);
+  await waitFor("it has read again", () => reads() === 2);
+});
+
+t.test("what asks after the end is not heard", async (t) => {
+  const { reloader, reads } = setUp();
+  reloader.stop();
+  reloader.reloadSoon();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(reads(), 0);
+});
