@@ -45,12 +45,18 @@ async function take({ file, token }: { file: string; token: string }): Promise<v
 }
 
 async function refuseIfHeld(file: string): Promise<void> {
-  const holder = await readHolder(file);
+  const holder = (await readHolder(file)) ?? (await readHolderLater(file));
   if (holder === undefined || (await processIdentity(holder.pid)) !== holder.identity) return;
   throw new CommandError(
     `The validators are being changed already, by process ${holder.pid}: wait until it has ended.`,
     { exitCode: 1 },
   );
+}
+
+/** A lock that cannot be read may have been made this moment, and not be written yet. */
+async function readHolderLater(file: string) {
+  await sleep(settledAfterMs);
+  return readHolder(file);
 }
 
 async function readHolder(file: string) {
