@@ -70,6 +70,9 @@ export function createAnnouncedChain({
     /** Validators that reported another block of this number. */
     contradictedBy: above.contradictedBy,
 
+    /** What a validator reported that is none any more. */
+    forget: above.forget,
+
     /** Makes `header` the head. Returns how many blocks between the old head and this one are skipped. */
     advance(header: Header): bigint {
       const skipped = head === undefined ? 0n : header.number - head.number - 1n;

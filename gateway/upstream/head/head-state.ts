@@ -56,7 +56,10 @@ export function createHeadState({
     validator: (label: string) => validators.get(label),
     /** Begins to track these, as ones that nothing is known of, and forgets those. */
     change({ added, removed }: { added: readonly string[]; removed: readonly string[] }): void {
-      for (const label of removed) validators.delete(label);
+      for (const label of removed) {
+        validators.delete(label);
+        chain.forget(label);
+      }
       for (const label of added) validators.set(label, createTrackedValidator(label));
       all.splice(0, all.length, ...validators.values());
     },

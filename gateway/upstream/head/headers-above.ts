@@ -56,6 +56,9 @@ export function createHeadersAbove({ headersMax }: { headersMax: number }) {
       }
     },
 
+    /** Another validator may get its label. */
+    forget: (label: string) => void byLabel.delete(label),
+
     clear(): void {
       byLabel.clear();
     },
