@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { buildConnector, Client, WebSocket } from "undici";
+import { basicAuthorization } from "../basic-authorization.ts";
 import { type Header, isRecord, readHeader } from "./read-header.ts";
 
 export type HeadsSocket = {
@@ -140,7 +141,9 @@ function openSocket({
       });
     },
   });
-  const socket = new WebSocket(address, { dispatcher: client });
+  const authorization = basicAuthorization(address);
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const socket = new WebSocket(address, { dispatcher: client, headers });
   const handshake = setTimeout(
     () => finish("no subscription in time", false),
     limits.handshakeTimeoutMs,

@@ -1,4 +1,5 @@
 import { Client } from "undici";
+import { basicAuthorization } from "../basic-authorization.ts";
 import { isRecord } from "./read-header.ts";
 
 export type RpcCall = { method: string; params: readonly unknown[] };
@@ -33,6 +34,9 @@ export function createRpcClient({
   disconnected: (byValidator: boolean) => void;
 }): RpcClient {
   const { origin, pathname, search } = new URL(url);
+  const authorization = basicAuthorization(url);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (authorization !== undefined) headers["authorization"] = authorization;
   const client = new Client(origin, {
     pipelining: 1,
     connectTimeout: connectTimeoutMs,
@@ -52,7 +56,7 @@ export function createRpcClient({
       const response = await client.request({
         method: "POST",
         path: pathname + search,
-        headers: { "content-type": "application/json" },
+        headers,
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });

@@ -1,4 +1,5 @@
 import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
+import { basicAuthorization } from "../basic-authorization.ts";
 import type { HttpTarget } from "../http/http-connection.ts";
 import {
   type Connection,
@@ -184,14 +185,12 @@ export function countRequest(stats: ValidatorStats, { lane, calls }: UpstreamReq
   if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
 }
 
-/** Where requests to a validator go. User and password of its address become a header (RFC 7617). */
+/** Where requests to a validator go. User and password of its address become a header. */
 export function targetOf(url: string, settings: Pick<PoolSettings, "connectTimeoutMs">): HttpTarget {
-  const { origin, pathname, search, username, password } = new URL(url);
+  const { origin, pathname, search } = new URL(url);
   const headers = ["content-type", "application/json"];
-  if (username !== "" || password !== "") {
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    headers.push("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
-  }
+  const authorization = basicAuthorization(url);
+  if (authorization !== undefined) headers.push("authorization", authorization);
   return { origin, path: pathname + search, headers, connectTimeoutMs: settings.connectTimeoutMs };
 }
 
