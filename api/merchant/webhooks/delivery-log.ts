@@ -12,9 +12,9 @@ import {
   readAttempt,
   readDelivery,
 } from "./delivery-record.ts";
+import { attemptsKeptMax } from "./delivery-store.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-const attemptsToldMax = 50;
 export const replayedMax = 1000;
 
 /** A wallet's deliveries, newest first; `before` is the sequence that the page before ended with. */
@@ -65,13 +65,18 @@ export async function findDelivery(
   const attempts = await db.query({
     text: `select number, at, took_ms, status, error, answer_start, url, headers from svc.webhook_attempts
       where event_id = $1 order by number desc limit $2`,
-    values: [eventId, attemptsToldMax],
+    values: [eventId, attemptsKeptMax],
   });
   return { ...readDelivery(row), body: readText(row, "body"), log: attempts.rows.map(readAttempt) };
 }
 
-/** What begins a delivery anew, with the same id and body; one that is under way is left alone. */
+/**
+ * What begins a delivery anew, with the same id and body; one that is under way is left alone. Its row is not even touched: a worker
+ * writes down many at once, and two that lock the same rows in different orders would wait for each other.
+ */
 const begin = `insert into svc.webhook_deliveries as d (event_id, endpoint_id, sequence) select id, $1, sequence from chosen
+  where not exists (select from svc.webhook_deliveries u
+    where u.event_id = chosen.id and u.endpoint_id = $1 and u.leased_until > now())
   on conflict (event_id, endpoint_id) do update set state = 'waiting', tries = 0, next_at = now()
   where d.leased_until is null or d.leased_until <= now()
   returning 1`;

@@ -27,11 +27,16 @@ export type ClaimedDelivery = {
   nextSealed: Buffer | null;
 };
 
+/** What a try is known by when it is written down. */
+export type FinishedDelivery = Pick<ClaimedDelivery, "eventId" | "endpointId" | "attempt" | "url">;
+
 export const claimedAtOnceMax = 32;
 /** Over all processes. */
 export const perEndpointMax = 4;
 /** Twice what a try takes at most. */
 export const leaseSeconds = 30;
+/** Of a delivery, the last ones: a wallet may have its events sent again as often as it likes. */
+export const attemptsKeptMax = 50;
 const disabledAfterDays = 5;
 const deadEventsMin = 2;
 
@@ -121,14 +126,14 @@ export function finishDelivery(
     judgement,
     isTest = false,
   }: {
-    delivery: Pick<ClaimedDelivery, "eventId" | "endpointId" | "attempt">;
+    delivery: FinishedDelivery;
     sent: SentWebhook;
     judgement: Judgement;
     /** Says nothing of how the endpoint does. */
     isTest?: boolean;
   },
 ): Promise<boolean> {
-  const { eventId, endpointId, attempt } = delivery;
+  const { eventId, endpointId, attempt, url } = delivery;
   const againAfterMs = judgement.state === "waiting" ? judgement.againAfterMs : 0;
   return transaction(pool, async (db) => {
     const { rowCount } = await db.query({
@@ -142,20 +147,29 @@ export function finishDelivery(
     if (rowCount !== 1) return false;
     await db.query({
       name: "note-attempt",
-      text: `insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, error, answer_start, url, headers)
+      text: `with forgotten as (
+          delete from svc.webhook_attempts where event_id = $1 and endpoint_id = $2 and number <= $3::int - ${attemptsKeptMax})
+        insert into svc.webhook_attempts (event_id, endpoint_id, number, at, took_ms, status, error, answer_start, url, headers)
         values ($1, $2, $3, now() - make_interval(secs => $4::double precision / 1000), $4::int, $5, $6, $7, $8, $9)`,
       values: [
         ...[eventId, endpointId, attempt, sent.tookMs, sent.status, sent.error, sent.answerStart],
         ...[sent.request?.url ?? null, sent.request === null ? null : JSON.stringify(sent.request.headers)],
       ],
     });
-    if (!isTest) await noteStanding(db, endpointId, judgement);
+    if (!isTest) await noteStanding(db, { endpointId, url }, judgement);
     return true;
   });
 }
 
-/** What a try says of its endpoint: that it works, that it fails, or that it is to be left in peace. */
-async function noteStanding(db: Queryable, endpointId: string, judgement: Judgement): Promise<void> {
+/**
+ * What a try says of its endpoint: that it works, that it fails, or that it is to be left in peace. A failure at a URL that was
+ * changed meanwhile says nothing of the new one.
+ */
+async function noteStanding(
+  db: Queryable,
+  { endpointId, url }: Pick<ClaimedDelivery, "endpointId" | "url">,
+  judgement: Judgement,
+): Promise<void> {
   if (judgement.state === "delivered") {
     await db.query({
       name: "endpoint-works",
@@ -174,8 +188,8 @@ async function noteStanding(db: Queryable, endpointId: string, judgement: Judgem
         disabled_why = case when reason.why is null then disabled_why else coalesce(disabled_why, reason.why) end
       from (select case when $3 then 'gone'
           when failing_since <= now() - make_interval(days => $4) and dead_events + $2::int >= $5 then 'failing' end as why
-        from svc.webhook_endpoints where id = $1 for no key update) reason
+        from svc.webhook_endpoints where id = $1 and url = $6 for no key update) reason
       where e.id = $1`,
-    values: [endpointId, isDead ? 1 : 0, isDead && judgement.isGone, disabledAfterDays, deadEventsMin],
+    values: [endpointId, isDead ? 1 : 0, isDead && judgement.isGone, disabledAfterDays, deadEventsMin, url],
   });
 }

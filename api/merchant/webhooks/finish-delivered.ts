@@ -2,11 +2,11 @@ import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { readText } from "../../../lib/postgres/row.ts";
 import { numberArray } from "../../follower/sql-arrays.ts";
-import { type ClaimedDelivery, finishDelivery } from "./delivery-store.ts";
+import { attemptsKeptMax, type FinishedDelivery, finishDelivery } from "./delivery-store.ts";
 import type { SentWebhook } from "./send-webhook.ts";
 
 export type Delivered = {
-  delivery: Pick<ClaimedDelivery, "eventId" | "endpointId" | "attempt">;
+  delivery: FinishedDelivery;
   sent: SentWebhook;
 };
 
@@ -91,6 +91,10 @@ async function finishDelivered(
         select event_id, endpoint_id, attempts, now() - make_interval(secs => took_ms::double precision / 1000), took_ms,
           status, answer_start, url, headers::json
         from done),
+      forgotten as (
+        delete from svc.webhook_attempts a using done
+        where a.event_id = done.event_id and a.endpoint_id = done.endpoint_id
+          and a.number <= done.attempts - ${attemptsKeptMax}),
       failing as (
         select id from svc.webhook_endpoints
         where id in (select endpoint_id from done) and (failing_since is not null or dead_events > 0)

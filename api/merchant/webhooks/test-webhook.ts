@@ -51,7 +51,7 @@ export async function testWebhook({
   // One more than the schedule has: it is not tried again.
   const { state } = judgeAttempt({ ...sent, tries: Number.MAX_SAFE_INTEGER, nowMs: now(), random: () => 0 });
   await finishDelivery(pool, {
-    delivery: { eventId: event.id, endpointId: endpoint.id, attempt: 1 },
+    delivery: { eventId: event.id, endpointId: endpoint.id, attempt: 1, url: endpoint.url },
     judgement: state === "delivered" ? { state } : { state: "dead", isGone: false },
     sent,
     isTest: true,
