@@ -272,7 +272,7 @@ t.test("an API that lies harms nobody but itself", async (t) => {
       "event: x\ndata: {\n\n" +
       event(2, { id: "\u001b[2J" }) +
       event(3),
-    begin.replace(":0", ":3") + `data: ${"x".repeat(400_000)}`,
+    `${begin.replace(":0", ":3")}data: ${"x".repeat(400_000)}`,
     event(2) + event(4, { type: "a\u0007b" }) + event(5),
   ];
   const url = await startServer((request, response) => {

@@ -13,6 +13,7 @@ import {
   injectWallets,
 } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
+import { recordProblems } from "../../../helpers/page-problems.ts";
 import { createDatabase } from "../../../helpers/postgres.ts";
 import { startRedis } from "../../../helpers/redis.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
@@ -55,17 +56,9 @@ t.test("payment pages in a browser", { skip: browser === undefined && "there is 
   async function open(
     context: BrowserContext,
     { payUrl }: Pick<MadeInvoice, "payUrl">,
-  ): Promise<{ page: Page; problems: string[] }> {
+  ): Promise<{ page: Page; problems: readonly string[] }> {
     const page = await context.newPage();
-    const problems: string[] = [];
-    page.on("pageerror", ({ message }) => problems.push(message));
-    page.on("console", (message) => {
-      if (message.type() === "error") problems.push(message.text());
-    });
-    page.on("request", (request) => {
-      const { origin, protocol } = new URL(request.url());
-      if (origin !== url && protocol !== "data:") problems.push(`asked ${request.url()}`);
-    });
+    const problems = recordProblems(page, { url });
     await page.goto(payUrl);
     return { page, problems };
   }

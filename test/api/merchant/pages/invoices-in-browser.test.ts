@@ -1,14 +1,11 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { merchants, startMerchantApi } from "../../../../scripts/pages/sites/merchant-sites.ts";
-import {
-  type BrowserWallet,
-  createBrowserWallet,
-  injectWallets,
-} from "../../../fakes/browser-wallet/browser-wallet.ts";
+import { createBrowserWallet } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
 import { createDatabase } from "../../../helpers/postgres.ts";
 import { startRedis } from "../../../helpers/redis.ts";
+import { type OpenOptions, openMerchantPage } from "./support/open-merchant-page.ts";
 
 t.setTimeout(240_000);
 const browser = await startChromium(t);
@@ -29,27 +26,14 @@ t.test(
       BigInt(String(await anvil.rpc("eth_getBalance", [address, "latest"])));
 
     /** A page of who is signed in, and what went wrong in it. */
-    async function open(
+    const open = async (
       t: Test,
-      {
-        merchant = alice,
-        wallets = [],
-        ...options
-      }: BrowserContextOptions & { merchant?: typeof alice; wallets?: BrowserWallet[] } = {},
-    ): Promise<{ page: Page; problems: string[] }> {
-      const context = await browser?.newContext(options);
-      if (context === undefined) throw new Error("there is no browser");
-      t.teardown(() => context.close());
-      if (wallets.length > 0) await injectWallets(context, wallets);
-      await context.addCookies([{ ...(await client.signIn(merchant)).cookie, url }]);
-      const page = await context.newPage();
-      const problems: string[] = [];
-      page.on("pageerror", ({ message }) => problems.push(message));
-      page.on("console", (message) => {
-        if (message.type() === "error") problems.push(message.text());
+      { merchant = alice, ...options }: OpenOptions & { merchant?: typeof alice } = {},
+    ) =>
+      openMerchantPage(t, {
+        ...{ browser, url, cookies: [{ ...(await client.signIn(merchant)).cookie, url }] },
+        ...options,
       });
-      return { page, problems };
-    }
 
     async function makeInvoice(page: Page, amount: string, customer: string) {
       await page.goto(`${url}/merchant/invoices/new`);

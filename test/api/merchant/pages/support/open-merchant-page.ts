@@ -1,27 +1,25 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { Test } from "tap";
 import { type BrowserWallet, injectWallets } from "../../../../fakes/browser-wallet/browser-wallet.ts";
+import { recordProblems } from "../../../../helpers/page-problems.ts";
 
-export type OpenOptions = BrowserContextOptions & { wallets?: BrowserWallet[] };
+type Cookies = Parameters<BrowserContext["addCookies"]>[0];
+export type OpenOptions = BrowserContextOptions & { wallets?: BrowserWallet[]; cookies?: Cookies };
 
-/** A page of a browser with these wallets, and what goes wrong in it: errors, rules that are broken, others that are asked. */
+/** A page of a browser with these wallets and cookies, and what goes wrong in it; that a page is refused is none. */
 export async function openMerchantPage(
   t: Test,
-  { browser, url, wallets = [], ...options }: OpenOptions & { browser: Browser; url: string },
-): Promise<{ page: Page; problems: string[] }> {
+  { browser, url, wallets = [], cookies = [], ...options }: OpenOptions & { browser: Browser; url: string },
+): Promise<{ page: Page; problems: readonly string[] }> {
   const context = await browser.newContext(options);
   t.teardown(() => context.close());
   if (wallets.length > 0) await injectWallets(context, wallets);
+  await context.addCookies(cookies);
   const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", ({ message }) => problems.push(message));
-  page.on("console", (message) => {
-    const isStatus = message.text().startsWith("Failed to load resource: the server responded with a status");
-    if (message.type() === "error" && !isStatus) problems.push(message.text());
-  });
-  page.on("request", (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (origin !== url && protocol !== "data:") problems.push(`asked ${request.url()}`);
+  const problems = recordProblems(page, {
+    url,
+    isExpected: (message) =>
+      message.startsWith("Failed to load resource: the server responded with a status"),
   });
   return { page, problems };
 }
