@@ -63,7 +63,7 @@ export function apiService({
         ...(certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile }),
       }),
       endWithinMs,
-      data: "(explorer; merchants at /merchant)",
+      data: "(explorer; shops at /merchant)",
     },
     nodeProgram,
   });

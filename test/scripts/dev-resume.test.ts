@@ -59,7 +59,7 @@ t.test("the first start prints what one needs to try it", async (t) => {
     const [first, last] = [await blockAt(dev, 2), await blockAt(dev, 5)];
     const seconds = Number(last.timestamp) - Number(first.timestamp);
     // On a busy machine a block comes late, and the next one at its own time.
-    t.ok(Math.abs(seconds - 6) <= 1, `three blocks in ${seconds} s`);
+    t.ok(Math.abs(seconds - 6) <= 2, `three blocks in ${seconds} s`);
     t.equal(last.baseFeePerGas, "0x0");
   });
 

@@ -35,10 +35,11 @@ export async function startCrashChain(t: Teardown) {
     }
   }
   const mining = mine();
-  t.teardown(async () => {
+  async function stopMining(): Promise<void> {
     isOver = true;
     await mining;
-  });
+  }
+  t.teardown(stopMining);
 
   const mined = (hash: unknown) =>
     until(`${hash} is mined`, async () => (await anvil.rpc("eth_getTransactionReceipt", [hash])) !== null);
@@ -54,6 +55,8 @@ export async function startCrashChain(t: Teardown) {
   const block = z.object({ timestamp: z.string() });
   return {
     anvil,
+    /** From now on a block comes with each transaction only. */
+    stopMining,
     height: async () => Number(await anvil.rpc("eth_blockNumber")),
     now: async () =>
       Number(block.parse(await anvil.rpc("eth_getBlockByNumber", ["latest", false])).timestamp),
