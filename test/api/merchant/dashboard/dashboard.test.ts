@@ -187,7 +187,10 @@ t.test("the webhook's state is told, with what of the last day is not delivered"
       ...{ id, wallet: bytes, sequence: sequence + 1, type: "webhook.test", body: "{}" },
       created_at: new Date(Date.now() - (old ? 25 : 23) * 3_600_000),
     });
-    await insertRow(pool, "webhook_deliveries", { event_id: id, endpoint_id: endpoint, ...row });
+    await insertRow(pool, "webhook_deliveries", {
+      ...{ event_id: id, endpoint_id: endpoint, sequence: sequence + 1 },
+      ...row,
+    });
   }
   t.same(await webhook(), { state: "active", failed24h: 3 });
   const change = (set: string) =>

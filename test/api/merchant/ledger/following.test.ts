@@ -165,9 +165,13 @@ async function copyMarket({
 }): Promise<void> {
   for (const table of ["wallets", "orders", "invoices"]) {
     const rows = await from.rows(`select to_jsonb(row) as row from svc.${table} as row`);
+    const [{ names } = {}] = await from.rows(
+      `select string_agg(column_name, ', ') as names from information_schema.columns
+       where table_schema = 'svc' and table_name = '${table}' and is_generated = 'NEVER'`,
+    );
     for (const { row } of rows) {
       await to.pool.query(
-        `insert into svc.${table} select * from jsonb_populate_record(null::svc.${table}, $1)`,
+        `insert into svc.${table} (${names}) select ${names} from jsonb_populate_record(null::svc.${table}, $1)`,
         [JSON.stringify(row)],
       );
     }

@@ -96,10 +96,8 @@ t.test("old blocks are for the gateway, new ones for wallets", async (t) => {
   await rig.anvil.rpc("anvil_mine", ["0x100"]);
   const height = Number(await rig.anvil.rpc("eth_blockNumber"));
   const at = (number: number) => call("eth_getBlockByNumber", [`0x${number.toString(16)}`, false]);
-  await waitFor(
-    "the newest block is told",
-    async () => Number((await call("eth_blockNumber")).result) === height,
-  );
+  // It hears of blocks by itself, and a little later than the chain tells of them.
+  await waitFor("the newest block is known", async () => (await at(height - 200)).error !== undefined);
   t.match((await at(height - 100)).result, { number: `0x${(height - 100).toString(16)}` });
   t.match((await at(height - 200)).error, { code: -32602, message: /newest 128 blocks/ });
   t.match((await call("eth_getBalance", [bob, "0x1"])).error, { code: -32602 });
