@@ -1,27 +1,23 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { lockName, withChangeLock } from "../../../scripts/network/validators/change-lock.ts";
+import { processIdentity } from "../../../scripts/processes/process-identity.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
 
-t.test("of two that begin at the same moment one is refused, however close they are", async (t) => {
-  for (let round = 0; round < 10; round += 1) {
-    const folder = testFolder(t);
-    let underWay = 0;
-    let most = 0;
-    const both = [1, 2].map(() =>
-      withChangeLock(folder, async () => {
-        underWay += 1;
-        most = Math.max(most, underWay);
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        underWay -= 1;
-      }),
-    );
-    const outcomes = await Promise.allSettled(both);
-    t.same(outcomes.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
-    t.equal(most, 1);
-    t.notOk(existsSync(join(folder, lockName)));
-  }
+t.test("a lock that is made and not written yet is another's", async (t) => {
+  const folder = testFolder(t);
+  const lock = openSync(join(folder, lockName), "wx");
+  const identity = await processIdentity(process.pid);
+  setTimeout(() => {
+    writeSync(lock, JSON.stringify({ pid: process.pid, identity, token: "another's" }));
+    closeSync(lock);
+  }, 50);
+  await t.rejects(
+    withChangeLock(folder, async () => {}),
+    /are being changed already/,
+  );
+  t.ok(existsSync(join(folder, lockName)), "and stays its");
 });
 
 t.test("a lock that was never written whole holds nobody up", async (t) => {
