@@ -91,9 +91,11 @@ export function createEventStreams({
 
   /** @returns whether somebody who has read everything is still behind. */
   async function round(): Promise<boolean> {
-    const reading = [...streams.all()].filter(hasRead);
-    const latest = await readLatest(db, { keys: [...streams.all()].map(({ keyId }) => keyId), nowMs: now() });
-    for (const stream of streams.all()) if (!latest.has(stream.keyId)) streams.finish(stream);
+    // Who comes while PostgreSQL is asked was not asked for: its turn is the next round.
+    const asked = [...streams.all()];
+    const reading = asked.filter(hasRead);
+    const latest = await readLatest(db, { keys: asked.map(({ keyId }) => keyId), nowMs: now() });
+    for (const stream of asked) if (!latest.has(stream.keyId)) streams.finish(stream);
     const isBehind = (stream: Stream) =>
       latest.has(stream.keyId) && (!stream.hasBegun || stream.after !== latest.get(stream.keyId));
     const behind = reading.filter(isBehind);

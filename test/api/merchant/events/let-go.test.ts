@@ -11,12 +11,17 @@ import { startOutbox } from "../webhooks/support/start-outbox.ts";
 
 const outbox = await startOutbox(t);
 
-t.test("who has not read for half a minute what was written is let go", async (t) => {
+async function addKey() {
   const wallet = await insertWallet(outbox.pool);
   const order = orderRow(wallet, { paid_at: new Date(), paid_block: 1 });
   await insertRow(outbox.pool, "orders", order);
   const key = keyRow(wallet, order.id);
   await insertRow(outbox.pool, "api_keys", key);
+  return { wallet, key };
+}
+
+t.test("who has not read for half a minute what was written is let go", async (t) => {
+  const { wallet, key } = await addKey();
   const body = JSON.stringify({ text: "z".repeat(60_000) });
   await outbox.rows("insert into svc.event_sequences values ($1, 1000)", [wallet]);
   await outbox.rows(
@@ -67,4 +72,50 @@ t.test("who has not read for half a minute what was written is let go", async (t
   await waitFor("it is let go", () => streams.count() === 1);
   const isOpen = bytes;
   await waitFor("the other one still hears of us", () => bytes > isOpen);
+});
+
+t.test("who comes while it is asked whose keys are good is not taken for somebody without one", async (t) => {
+  const [first, second] = [await addKey(), await addKey()];
+  const comes = Promise.withResolvers<void>();
+  const isIn = Promise.withResolvers<void>();
+  let asked = 0;
+  const db = {
+    async query(...given: Parameters<typeof outbox.pool.query>) {
+      const answer = await outbox.pool.query(...given);
+      asked += 1;
+      if (asked > 1) return answer;
+      comes.resolve();
+      await isIn.promise;
+      return answer;
+    },
+  };
+  const streams = createEventStreams({
+    ...{ db, clientsMax: 5, perAddressMax: 5, perWalletMax: 5, heartbeatMs: 3_600_000, pollMs: 20 },
+    ...{ logger: { info() {}, warn() {} }, now: Date.now },
+  });
+  streams.start();
+  const server = createServer(({ url }, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    const { wallet, key } = url === "/second" ? second : first;
+    streams
+      .open({ keyId: key.id, wallet: `0x${Buffer.from(wallet).toString("hex")}`, after: 0, address: "::1" })
+      .begin(response);
+    if (url === "/second") isIn.resolve();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(async () => {
+    await streams.stop();
+    server.close();
+  });
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  /** The first that is told. */
+  const ask = async (path: string) => {
+    const { body } = await fetch(`http://127.0.0.1:${port}${path}`);
+    for await (const chunk of body ?? []) return Buffer.from(chunk).toString();
+    return "it has ended";
+  };
+  const listening = ask("/first");
+  await comes.promise;
+  const coming = ask("/second");
+  for (const told of [listening, coming]) t.match(await told, "event: begin");
 });
