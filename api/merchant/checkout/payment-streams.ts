@@ -121,10 +121,8 @@ export function createPaymentStreams({
       invoice: Pick<Invoice, "id" | "state" | "received">;
       seen: string;
     }): void {
-      // It has gone while it was being let in, and no event tells of that any more.
-      if (response.destroyed || response.socket?.destroyed !== false) return void response.destroy();
       const client: Listener = { response, address, invoiceId: invoice.id, version: seen, sinceMs: now() };
-      clients.add(client);
+      if (!clients.add(client)) return;
       clients.write(client, `retry: ${reconnectMs}\n\n${beat()}`);
       tell(client, { state: invoice.state, version: versionOf(invoice) });
     },
