@@ -7,15 +7,21 @@ export type Refunds = { shares: { payer: string; amountWei: bigint }[]; unknownW
 
 /**
  * What of an invoice can be given back, to whom: what is too much, or all of what came where it came in parts or late. What is too
- * much came last. Undefined where there is nothing.
+ * much came last. Of very many payments the last ones are not told (`paymentsToldMax`), and who sent those is not known. Undefined
+ * where there is nothing.
  */
-export function refundsOf(invoice: InvoiceRecord, of: RefundOf): Refunds | undefined {
+export function refundsOf(
+  invoice: Pick<InvoiceRecord, "state" | "receivedWei" | "overpaidWei" | "payments">,
+  of: RefundOf,
+): Refunds | undefined {
   const { state, receivedWei, overpaidWei } = invoice;
   const isAllOffered = state === "underpaid" || state === "paid_late";
   const total = BigInt(of === "excess" ? overpaidWei : isAllOffered ? receivedWei : "0");
   if (total === 0n) return undefined;
   const byPayer = new Map<string, bigint>();
-  let left = total;
+  const told = invoice.payments.reduce((sum, { amountWei }) => sum + BigInt(amountWei), 0n);
+  const untold = BigInt(receivedWei) - told;
+  let left = untold < total ? total - untold : 0n;
   for (const { payer, amountWei } of invoice.payments.toReversed()) {
     const paid = BigInt(amountWei);
     const share = paid < left ? paid : left;
