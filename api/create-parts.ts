@@ -28,6 +28,7 @@ import { createSweep } from "./merchant/sweep.ts";
 import { removeUnpaidOrders, removeUnusedWallets } from "./merchant/unused-rows.ts";
 import { createWebhookDelivery, type WebhookTimes } from "./merchant/webhooks/create-webhook-delivery.ts";
 import { removeOldEvents } from "./merchant/webhooks/remove-old-events.ts";
+import { sealSecretsAnew } from "./merchant/webhooks/seal-secrets-anew.ts";
 import { registerStateMetrics } from "./metrics.ts";
 import { createReadModel } from "./read/read-model.ts";
 import { createValidatorHeads } from "./read/validator-heads.ts";
@@ -128,6 +129,7 @@ export function createParts({
       removeUnusedWallets(pool),
       removeOldIdempotencyKeys(pool),
       removeOldEvents(pool),
+      ...(merchantKeys === undefined ? [] : [sealSecretsAnew(pool, { ...merchantKeys, logger })]),
     ],
     logger,
   });

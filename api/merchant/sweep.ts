@@ -5,7 +5,7 @@ const sweepEveryMs = 60_000;
 /** So that what comes in between is not held up for long; the rest has its turn a minute later. */
 const partsMax = 10;
 
-/** A task removes a part of what is due, and says whether there may be more. */
+/** A task does a part of what is due, and says whether there may be more. */
 export type SweepTask = () => Promise<{ hasMore: boolean }>;
 
 /** Removes what nobody needs any more from the merchants' tables, each minute, in parts. Several processes do it side by side. */

@@ -9,6 +9,10 @@ export type Sealer = {
   seal(secret: string, about: string): Buffer;
   /** Undefined where no key opens it, it belongs to something else, or it was changed. */
   open(sealed: Buffer, about: string): string | undefined;
+  /** The same secret under the first key, where another one opens it; undefined where there is nothing to do, or none opens it. */
+  sealAnew(sealed: Buffer, about: string): Buffer | undefined;
+  /** Whether there is more than one key. */
+  isKeyChanging: boolean;
 };
 
 /**
@@ -16,23 +20,33 @@ export type Sealer = {
  * while what the last one sealed is still needed. A copy of the database alone reveals none.
  */
 export function createSealer({ keys }: { keys: readonly [Buffer, ...Buffer[]] }): Sealer {
-  const [current] = keys;
+  const [current, ...earlier] = keys;
+
+  function seal(secret: string, about: string): Buffer {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, current, nonce);
+    cipher.setAAD(Buffer.from(about));
+    const sealed = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
+    return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+  }
+
+  function openByAny(some: readonly Buffer[], sealed: Buffer, about: string): string | undefined {
+    if (sealed.length < nonceBytes + tagBytes) return undefined;
+    for (const key of some) {
+      const opened = openWith(key, sealed, about);
+      if (opened !== undefined) return opened;
+    }
+    return undefined;
+  }
+
   return {
-    seal(secret, about) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, current, nonce);
-      cipher.setAAD(Buffer.from(about));
-      const sealed = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
-      return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+    seal,
+    open: (sealed, about) => openByAny(keys, sealed, about),
+    sealAnew(sealed, about) {
+      const secret = openByAny(earlier, sealed, about);
+      return secret === undefined ? undefined : seal(secret, about);
     },
-    open(sealed, about) {
-      if (sealed.length < nonceBytes + tagBytes) return undefined;
-      for (const key of keys) {
-        const opened = openWith(key, sealed, about);
-        if (opened !== undefined) return opened;
-      }
-      return undefined;
-    },
+    isKeyChanging: earlier.length > 0,
   };
 }
 

@@ -8,6 +8,7 @@ import { orderOfOther, type WebhookOrder } from "../orders/order.ts";
 import { findWebhookOrder, lockWallet } from "../orders/order-store.ts";
 import { createUuid } from "../public-id.ts";
 import type { Sealer } from "../secrets/sealer.ts";
+import { noteChange } from "./change-webhook.ts";
 import { type Endpoint, findEndpoint } from "./endpoint.ts";
 import { createWebhookSecret } from "./webhook-secret.ts";
 
@@ -88,31 +89,29 @@ async function insertEndpoint(
     values: [id, bytesOf(wallet), order.id, url, sealer.seal(secret, id)],
   });
   await db.query({ text: "update svc.orders set used_at = now() where id = $1", values: [order.id] });
-  await audit(db, { wallet, action: "webhook.created", id });
+  await writeAudit(db, { wallet, actor: "wallet", action: "webhook.created", about: { webhook: id } });
   return { endpoint: await reread(db, wallet), secret };
 }
 
 async function changeUrl(
   db: Queryable,
-  { endpoint: { id, wallet }, url }: { endpoint: Endpoint; url: string },
-): Promise<SavedWebhook> {
+  { endpoint, url }: { endpoint: Endpoint; url: string },
+): Promise<SavedWebhook | Refusal> {
+  if (endpoint.url === url) return { endpoint, secret: undefined };
+  const refused = await noteChange(db, { endpoint, action: "webhook.changed" });
+  if (refused !== undefined) return refused;
   await db.query({
     text: `update svc.webhook_endpoints set url = $2, changed_at = clock_timestamp(), disabled_at = null, disabled_why = null,
-        failing_since = null, dead_events = 0 where id = $1 and url <> $2`,
-    values: [id, url],
+        failing_since = null, dead_events = 0 where id = $1`,
+    values: [endpoint.id, url],
   });
-  await audit(db, { wallet, action: "webhook.changed", id });
-  return { endpoint: await reread(db, wallet), secret: undefined };
+  return { endpoint: await reread(db, endpoint.wallet), secret: undefined };
 }
 
 async function reread(db: Queryable, wallet: string): Promise<Endpoint> {
   const endpoint = await findEndpoint(db, wallet);
   if (endpoint === undefined) throw new Error("a webhook is not there after it was saved");
   return endpoint;
-}
-
-function audit(db: Queryable, { wallet, action, id }: { wallet: string; action: string; id: string }) {
-  return writeAudit(db, { wallet, actor: "wallet", action, about: { webhook: id } });
 }
 
 const unknownOrder = refusal("not_found", "There is no such order of a webhook");

@@ -29,7 +29,13 @@ t.test("while the key is changed, both open and the new one seals", async (t) =>
   const ofOld = before?.seal("a", "1") ?? Buffer.alloc(0);
   t.equal(during?.open(ofOld, "1"), "a");
   t.equal(after?.open(ofOld, "1"), undefined);
-  t.equal(after?.open(during?.seal("b", "1") ?? Buffer.alloc(0), "1"), "b");
+  const ofNew = during?.seal("b", "1") ?? Buffer.alloc(0);
+  t.equal(after?.open(ofNew, "1"), "b");
+  t.same([before?.isKeyChanging, during?.isKeyChanging], [false, true]);
+  t.equal(after?.open(during?.sealAnew(ofOld, "1") ?? Buffer.alloc(0), "1"), "a");
+  t.equal(during?.sealAnew(ofOld, "2"), undefined, "it belongs to something else");
+  t.equal(during?.sealAnew(ofNew, "1"), undefined, "it is under the new key");
+  t.equal(after?.sealAnew(ofOld, "1"), undefined, "its key is gone");
 });
 
 t.test("a file has one key or two, and is named where it cannot be used", async (t) => {
