@@ -1,12 +1,11 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { z } from "zod";
-import { merchants, startMerchantApi } from "../../../../scripts/pages/sites/merchant-sites.ts";
+import { merchants } from "../../../../scripts/pages/sites/merchant-sites.ts";
 import { createBrowserWallet } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
-import { createDatabase } from "../../../helpers/postgres.ts";
-import { startRedis } from "../../../helpers/redis.ts";
 import { type OpenOptions, openMerchantPage } from "./support/open-merchant-page.ts";
+import { startMerchantSite } from "./support/start-merchant-site.ts";
 
 t.setTimeout(240_000);
 const browser = await startChromium(t);
@@ -31,11 +30,7 @@ t.test(
   { skip: browser === undefined && "there is no chromium" },
   async (t) => {
     if (browser === undefined) return;
-    const { url: redisUrl } = await startRedis(t);
-    const { url, anvil, client } = await startMerchantApi(t, {
-      redisUrl,
-      postgresUrl: await createDatabase(t),
-    });
+    const { url, anvil, client } = await startMerchantSite(t);
 
     const walletOf = (name: string, { privateKey }: { privateKey: string }) =>
       createBrowserWallet({ name, privateKey, rpcUrl: anvil.url });

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { merchants, startMerchantApi } from "../../../../scripts/pages/sites/merchant-sites.ts";
+import { merchants } from "../../../../scripts/pages/sites/merchant-sites.ts";
 import { createBrowserWallet } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
-import { createDatabase } from "../../../helpers/postgres.ts";
-import { startRedis } from "../../../helpers/redis.ts";
 import { type OpenOptions, openMerchantPage } from "./support/open-merchant-page.ts";
+import { startMerchantSite } from "./support/start-merchant-site.ts";
 
 t.setTimeout(240_000);
 const browser = await startChromium(t);
@@ -17,11 +16,7 @@ t.test(
   { skip: browser === undefined && "there is no chromium" },
   async (t) => {
     if (browser === undefined) return;
-    const { url: redisUrl } = await startRedis(t);
-    const { url, anvil, client } = await startMerchantApi(t, {
-      redisUrl,
-      postgresUrl: await createDatabase(t),
-    });
+    const { url, anvil, client } = await startMerchantSite(t);
     const balanceOf = async (address: string) =>
       BigInt(String(await anvil.rpc("eth_getBalance", [address, "latest"])));
 

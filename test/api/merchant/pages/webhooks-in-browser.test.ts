@@ -1,12 +1,11 @@
 import t from "tap";
-import { merchants, startMerchantApi } from "../../../../scripts/pages/sites/merchant-sites.ts";
+import { merchants } from "../../../../scripts/pages/sites/merchant-sites.ts";
 import { createBrowserWallet } from "../../../fakes/browser-wallet/browser-wallet.ts";
 import { startChromium } from "../../../helpers/chromium.ts";
-import { createDatabase } from "../../../helpers/postgres.ts";
-import { startRedis } from "../../../helpers/redis.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
 import { startReceiver } from "../webhooks/support/start-receiver.ts";
 import { openMerchantPage } from "./support/open-merchant-page.ts";
+import { startMerchantSite } from "./support/start-merchant-site.ts";
 
 t.setTimeout(240_000);
 const browser = await startChromium(t);
@@ -16,11 +15,7 @@ t.test(
   { skip: browser === undefined && "there is no chromium" },
   async (t) => {
     if (browser === undefined) return;
-    const { url: redisUrl } = await startRedis(t);
-    const { url, anvil, client } = await startMerchantApi(t, {
-      redisUrl,
-      postgresUrl: await createDatabase(t),
-    });
+    const { url, anvil, client } = await startMerchantSite(t);
     const { alice } = merchants;
     const wallet = createBrowserWallet({
       ...{ name: "Amber Wallet", privateKey: alice.privateKey, rpcUrl: anvil.url },
