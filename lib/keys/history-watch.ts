@@ -15,7 +15,8 @@ export function createHistoryWatch({
   version,
   onLoss,
 }: {
-  connection: Redis;
+  /** The one that listens now. */
+  connection: () => Redis;
   /** The version of the last change that was heard of. */
   version: () => number;
   /** Called with the loss at each look while it lasts, and once with undefined when it is over. */
@@ -39,8 +40,8 @@ export function createHistoryWatch({
       // A message right behind the answer is handled before the answer is checked.
       const knownBefore = known;
       const [keys, [versionText, historyText, lostText]] = await Promise.all([
-        connection.hlen(keyIdsKey),
-        connection.mget(keyVersionKey, keyHistoryKey, keyLostKey),
+        connection().hlen(keyIdsKey),
+        connection().mget(keyVersionKey, keyHistoryKey, keyLostKey),
       ]);
       const seen = { ...parseKeyHistory(versionText, historyText), keys };
       const lost = parseLostKeys(lostText);
@@ -50,7 +51,9 @@ export function createHistoryWatch({
       if (loss === undefined) known = known === knownBefore ? seen : { ...seen, version: version() };
       // For gateways that start later and for the command line. It need not arrive: each look tries again.
       else if (lost === undefined && missing !== undefined)
-        connection.set(keyLostKey, keyHistoryToText(missing), "NX").catch(() => {});
+        connection()
+          .set(keyLostKey, keyHistoryToText(missing), "NX")
+          .catch(() => {});
       if (loss !== undefined || before !== undefined) onLoss(loss, missing);
       return seen.version;
     },

@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   keyHistoryKey,
   keyIdsKey,
@@ -7,6 +6,8 @@ import {
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
+import { readTime } from "../redis/read-time.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { runScript } from "../redis/run-script.ts";
 import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";
 import {
@@ -41,7 +42,7 @@ export type KeyList = { keys: KeyRecord[]; corrupt: { id: string; problem: strin
 const listChunkSize = 200;
 
 /** What is read of API keys. A record that cannot be read rejects with a CorruptKeyRecordError. */
-export function createKeyReader({ redis, now }: { redis: Redis; now: (() => number) | undefined }) {
+export function createKeyReader({ redis, now }: { redis: RedisClient; now: (() => number) | undefined }) {
   async function readRecord(hash: string): Promise<KeyRecord> {
     return parseKeyRecord(
       hash,
@@ -53,8 +54,7 @@ export function createKeyReader({ redis, now }: { redis: Redis; now: (() => numb
     /** Redis's time, or the injected clock's, in Unix milliseconds. */
     async nowMs(): Promise<number> {
       if (now !== undefined) return now();
-      const [seconds, microseconds] = await redis.time();
-      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+      return readTime(redis, keyVersionKey);
     },
 
     /** One round trip. Finds revoked and expired keys too: `keyRefusal` judges them. */

@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   keyChangesChannel,
   keyHistoryKey,
@@ -8,6 +7,7 @@ import {
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { runScript } from "../redis/run-script.ts";
 import { type KeyHistory, parseKeyHistory, parseLostKeys } from "./key-history.ts";
 import { type KeyRecord, keyRecordToFields, type TeamSettings } from "./key-record.ts";
@@ -38,7 +38,7 @@ const importOutcomes: readonly ImportOutcome[] = [
 ];
 
 /** Brings lost keys back. `createKeyStore` includes it. */
-export function createKeyRestore({ redis, keysMax }: { redis: Redis; keysMax: number }) {
+export function createKeyRestore({ redis, keysMax }: { redis: RedisClient; keysMax: number }) {
   return {
     /** The history of the keys in Redis, and that of the keys that gateways miss, if they do. */
     async history(): Promise<{ now: KeyHistory; missing: KeyHistory | undefined }> {

@@ -30,7 +30,8 @@ end
  * Redis's time in milliseconds, version, history, lost}: what is not there is told apart from what is there no more.
  * Expiry is judged by Redis's clock, so that a gateway whose clock is wrong serves the same keys as its neighbours.
  */
-export const findScript = defineScript(`
+export const findScript = defineScript(
+  `
 local state = redis.call('MGET', KEYS[3], KEYS[4], KEYS[5])
 local fields = redis.call('HGETALL', KEYS[1])
 if #fields == 0 then return {false, false, false, state[1], state[2], state[3]} end
@@ -39,7 +40,9 @@ local time = redis.call('TIME')
 local settings = team and redis.call('HGET', KEYS[2], team)
 local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 return {fields, settings, now, state[1], state[2], state[3]}
-`);
+`,
+  { readsOnly: true },
+);
 
 /**
  * KEYS record, ids, teams, version, history. ARGV channel, hash, id, team, records at most, then names and values of the record.

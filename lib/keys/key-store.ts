@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   keyChangesChannel,
   keyHistoryKey,
@@ -7,6 +6,7 @@ import {
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { runScript } from "../redis/run-script.ts";
 import { createApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
 import { createKeyReader, reading } from "./key-reader.ts";
@@ -42,7 +42,7 @@ export function createKeyStore({
   now,
   randomBytes,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   now?: () => number;
   randomBytes?: (size: number) => Uint8Array;
 }) {

@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   keyChangesChannel,
   keyHistoryKey,
@@ -7,6 +6,7 @@ import {
   keyTeamsKey,
   keyVersionKey,
 } from "../redis/keys/api-keys.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { runScript } from "../redis/run-script.ts";
 import { checkApiKey, createKeyId, hashApiKey, type Profile } from "./api-key.ts";
 import {
@@ -50,7 +50,7 @@ export async function seedKeys({
   keysMax,
   randomBytes,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   keys: readonly SeedKey[];
   profile: Profile;
   /** Records of earlier seeds. */

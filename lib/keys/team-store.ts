@@ -1,5 +1,5 @@
-import type { Redis } from "ioredis";
 import { keyChangesChannel, keyHistoryKey, keyTeamsKey, keyVersionKey } from "../redis/keys/api-keys.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { runScript } from "../redis/run-script.ts";
 import {
   CorruptKeyRecordError,
@@ -22,7 +22,7 @@ export const teamsMax = 10_000;
 const conflictsMax = 5;
 
 /** Teams in Redis: the part of the key store that `createKeyStore` passes on. */
-export function createTeamStore({ redis }: { redis: Redis }) {
+export function createTeamStore({ redis }: { redis: RedisClient }) {
   return {
     /** Makes the team, or changes what `change` names. Throws a ZodError for settings that no team can have. */
     async setTeam(

@@ -1,6 +1,8 @@
-import type { Redis, RedisOptions } from "ioredis";
+import { Cluster, type Redis } from "ioredis";
 import { z } from "zod";
-import { keyChangesChannel } from "../redis/keys/api-keys.ts";
+import { nodeOf } from "../redis/cluster-client.ts";
+import { keyChangesChannel, keyVersionKey } from "../redis/keys/api-keys.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
 import { createHistoryWatch } from "./history-watch.ts";
 import type { KeyHistory, KeyLoss } from "./key-history.ts";
 
@@ -45,6 +47,7 @@ const changeSchema = z.union([
   z.object({ version: z.int(), all: z.literal(true) }),
 ]);
 
+const retryDelayMsMin = 20;
 const retryDelayMsMax = 1_000;
 
 /**
@@ -55,6 +58,9 @@ const retryDelayMsMax = 1_000;
  * The comparison is sent on the same connection, where Redis keeps the order: whatever was published before its
  * answer has arrived before it. It also proves that the connection is alive. After a lost connection
  * `onMayHaveMissed` is called in any case, because the Redis that answers now may be another one that has not seen every change (failover).
+ *
+ * In a cluster the connection goes to the node that has the keys, as known at each attempt: any node hears what is published, but
+ * only there it comes before an answer. A node that no longer has them refuses the comparison (MOVED).
  */
 export function watchKeys({
   redis,
@@ -66,7 +72,7 @@ export function watchKeys({
   commandTimeoutMs = 1_000,
 }: KeyChangeHandlers & {
   /** Where to connect to. */
-  redis: Redis;
+  redis: RedisClient;
   checkIntervalMs?: number;
   commandTimeoutMs?: number;
 }): KeyWatch {
@@ -76,21 +82,51 @@ export function watchKeys({
   let checkAgain = false;
   let stopped = false;
 
-  const connection = connectForChanges({ redis, commandTimeoutMs });
-  const history = createHistoryWatch({ connection, version: () => version, onLoss });
-  // What follows an error is a close and a new attempt, and `subscribed` tells of it.
-  connection.on("error", () => {});
-  connection.on("close", () => {
-    subscribed = false;
+  let connection: Redis | undefined;
+  let attempts = 0;
+  let opening: NodeJS.Timeout | undefined;
+  const history = createHistoryWatch({
+    connection() {
+      if (connection === undefined) throw new Error("the keys' changes are not listened to");
+      return connection;
+    },
+    version: () => version,
+    onLoss,
   });
-  connection.on("ready", () => void subscribe());
-  connection.on("message", (_channel, text) => hear(text));
+  open();
   const timer = setInterval(() => void check(), checkIntervalMs);
   timer.unref();
 
-  async function subscribe() {
+  function open(): void {
+    const opened = connectForChanges({ redis, commandTimeoutMs });
+    connection = opened;
+    if (opened === undefined) {
+      openLater();
+      return;
+    }
+    // What follows an error is its end and a new attempt, and `subscribed` tells of it.
+    opened.on("error", () => {});
+    opened.on("end", () => {
+      subscribed = false;
+      openLater();
+    });
+    opened.on("ready", () => {
+      attempts = 0;
+      void subscribe(opened);
+    });
+    opened.on("message", (_channel, text) => hear(text));
+  }
+
+  function openLater(): void {
+    if (stopped) return;
+    attempts += 1;
+    opening = setTimeout(open, Math.min(retryDelayMsMin * 2 ** attempts, retryDelayMsMax));
+    opening.unref();
+  }
+
+  async function subscribe(opened: Redis) {
     try {
-      await connection.subscribe(keyChangesChannel);
+      await opened.subscribe(keyChangesChannel);
       version = await history.read();
       subscribed = true;
       onMayHaveMissed();
@@ -134,7 +170,7 @@ export function watchKeys({
   /** Begins anew after a failed command, whose answer could still come and be taken for a later one's. */
   function reconnect() {
     subscribed = false;
-    if (!stopped && connection.status === "ready") connection.disconnect(true);
+    connection?.disconnect();
   }
 
   return {
@@ -147,25 +183,35 @@ export function watchKeys({
       stopped = true;
       subscribed = false;
       clearInterval(timer);
-      connection.disconnect();
+      clearTimeout(opening);
+      connection?.disconnect();
     },
   };
 }
 
-function connectForChanges({ redis, commandTimeoutMs }: { redis: Redis; commandTimeoutMs: number }): Redis {
-  const overrides: RedisOptions = {
-    connectionName: `${redis.options.connectionName ?? "tollgate"}-key-changes`,
+/** Undefined while no node of a cluster is known to have the keys. */
+function connectForChanges({
+  redis,
+  commandTimeoutMs,
+}: {
+  redis: RedisClient;
+  commandTimeoutMs: number;
+}): Redis | undefined {
+  const like = redis instanceof Cluster ? nodeOf(redis, keyVersionKey) : redis;
+  return like?.duplicate({
+    connectionName: `${like.options.connectionName ?? "tollgate"}-key-changes`,
     protocol: 3,
     lazyConnect: false,
+    readOnly: false,
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: commandTimeoutMs,
     connectTimeout: commandTimeoutMs,
-    retryStrategy: (attempt) => Math.min(20 * 2 ** attempt, retryDelayMsMax),
-  };
-  return redis.duplicate(overrides);
+    // Each attempt looks anew where to connect to.
+    retryStrategy: () => null,
+  });
 }
 
 function readChange(text: string) {

@@ -1,8 +1,18 @@
-import { performance } from "node:perf_hooks";
-import { type Command, Redis } from "ioredis";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Cluster, Redis } from "ioredis";
 import type { Logger } from "pino";
+import { createClusterClient, isClusterReady } from "./cluster-client.ts";
+import { limitAnswerTime } from "./limit-answer-time.ts";
+import { reconnectDelayMs } from "./reconnect-delay.ts";
+import { readRedisAddress } from "./redis-address.ts";
+import { redisTrouble } from "./redis-trouble.ts";
 
-const reconnectDelayMinMs = 50;
+/** A connection to one Redis, or to all nodes of a cluster. Commands are the same; scripts go through `runScript`. */
+export type RedisClient = Redis | Cluster;
+
+/** How long a start waits for the rest of a cluster of which a part answers. */
+const wholeClusterWithinMs = 1000;
+const clusterPollMs = 10;
 
 /**
  * A connection to Redis for requests that must not wait: a command is answered within `commandTimeoutMs` or fails, and
@@ -26,6 +36,7 @@ export function createRedisClient({
   connectTimeoutMs = 1000,
   reconnectDelayMaxMs = 1000,
 }: {
+  /** See `readRedisAddress`. */
   url: string;
   /** Shown by CLIENT LIST: the process and what the connection is for. */
   name: string;
@@ -33,9 +44,19 @@ export function createRedisClient({
   commandTimeoutMs?: number;
   connectTimeoutMs?: number;
   reconnectDelayMaxMs?: number;
-}): Redis {
-  const redis = new Redis(url, {
+}): RedisClient {
+  const address = readRedisAddress(url);
+  if ("expected" in address) throw new Error(address.expected);
+  if (address.kind === "cluster") {
+    const timing = { commandTimeoutMs, connectTimeoutMs, reconnectDelayMaxMs };
+    return createClusterClient({ address, name, logger, ...timing });
+  }
+  const { tls } = address;
+  const redis = new Redis(address.url, {
+    ...(tls === undefined ? {} : { tls }),
     connectionName: name,
+    // CLIENT SETINFO is new in Redis 7.2, and users of least rights may not send what we do not need.
+    disableClientInfo: true,
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -54,87 +75,46 @@ export function createRedisClient({
   return redis;
 }
 
-/** Resolves when the connection is ready, and says every `sayEveryMs` that it is still waited for. */
+/**
+ * Resolves when the connection is ready (of a cluster all nodes that can be had), and says every `sayEveryMs` that it is
+ * still waited for. Rejects when `signal` is aborted; without it a server that never comes is waited for for ever, and the
+ * process lives on.
+ */
 export async function waitForRedis({
   redis,
   logger,
   sayEveryMs = 5000,
+  signal,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   logger: Pick<Logger, "info" | "warn">;
   sayEveryMs?: number;
+  signal?: AbortSignal;
 }): Promise<void> {
-  if (redis.status === "ready") return;
+  if (redis instanceof Redis && redis.status === "ready") return;
   const timer = setInterval(() => logger.warn({ redis: redis.status }, "waiting for Redis"), sayEveryMs);
   try {
-    await new Promise<void>((resolve) => redis.once("ready", resolve));
+    await (redis instanceof Redis ? untilReady(redis, signal) : untilClusterReady(redis, signal));
   } finally {
     clearInterval(timer);
   }
 }
 
-type Unanswered = {
-  command: Command;
-  dueMs: number;
-  connection: Redis["stream"];
-  bytesReadBefore: number;
-  next: Unanswered | undefined;
-};
+function untilReady(redis: Redis, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    redis.once("ready", resolve);
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
 
-/**
- * Replaces ioredis's `commandTimeout` and `socketTimeout`, which blame Redis for our own pauses: after a long
- * garbage collection their timers run before the socket is read, and answers that lie in the kernel's buffer count as
- * missing. Here a command that is due gets one more turn of the event loop, in which the socket is read.
- */
-function limitAnswerTime({ redis, commandTimeoutMs }: { redis: Redis; commandTimeoutMs: number }): void {
-  const send = redis.sendCommand.bind(redis);
-  let first: Unanswered | undefined;
-  let last: Unanswered | undefined;
-  let armed = false;
-
-  redis.sendCommand = (command, stream) => {
-    const answer = send(command, stream);
-    if (!command.isSettled) remember(command);
-    return answer;
-  };
-
-  function remember(command: Command): void {
-    forgetAnswered();
-    const connection = redis.stream;
-    const entry: Unanswered = {
-      command,
-      dueMs: performance.now() + commandTimeoutMs,
-      connection,
-      bytesReadBefore: connection?.bytesRead ?? 0,
-      next: undefined,
-    };
-    if (first === undefined || last === undefined) first = entry;
-    else last.next = entry;
-    last = entry;
-    if (!armed) arm(commandTimeoutMs);
-  }
-
-  // Redis answers in order, so what is settled stands in front.
-  function forgetAnswered(): void {
-    while (first?.command.isSettled) first = first.next;
-  }
-
-  function arm(delayMs: number): void {
-    armed = true;
-    setTimeout(() => setImmediate(failLate), delayMs).unref();
-  }
-
-  function failLate(): void {
-    armed = false;
-    const nowMs = performance.now();
-    for (forgetAnswered(); first !== undefined && first.dueMs <= nowMs; forgetAnswered()) {
-      const { command, connection, bytesReadBefore } = first;
-      const error = new RedisSilentError(commandTimeoutMs);
-      command.reject(error);
-      // A slow server still sends something and keeps its connection: late answers are matched by their order.
-      if (connection?.bytesRead === bytesReadBefore) connection.destroy(error);
-    }
-    if (first !== undefined) arm(first.dueMs - nowMs);
+async function untilClusterReady(cluster: Cluster, signal: AbortSignal | undefined): Promise<void> {
+  let partlySinceMs: number | undefined;
+  while (!isClusterReady(cluster)) {
+    const isPartly =
+      cluster.status === "ready" && cluster.nodes("master").some(({ status }) => status === "ready");
+    partlySinceMs = isPartly ? (partlySinceMs ?? performance.now()) : undefined;
+    if (partlySinceMs !== undefined && performance.now() - partlySinceMs > wholeClusterWithinMs) return;
+    await sleep(clusterPollMs, undefined, signal === undefined ? {} : { signal });
   }
 }
 
@@ -152,25 +132,13 @@ function logConnection({
     // Every attempt fails alike while Redis is down: one line for each kind of failure is enough.
     if (error.message === lastSaid) return;
     lastSaid = error.message;
-    logger.warn({ connection: name, error: error.message }, "Redis connection failed");
+    logger.warn(
+      { connection: name, error: error.message, hint: redisTrouble(error) },
+      "Redis connection failed",
+    );
   });
   redis.on("ready", () => {
     lastSaid = undefined;
     logger.info({ connection: name }, "Redis connection ready");
   });
-}
-
-/** Doubles from 50 ms up to the cap; the random half keeps many processes from coming back at the same moment. */
-function reconnectDelayMs(attempt: number, capMs: number): number {
-  const delayMs = Math.min(capMs, reconnectDelayMinMs * 2 ** Math.min(attempt - 1, 16));
-  return delayMs / 2 + (Math.random() * delayMs) / 2;
-}
-
-/** A command was sent and not answered in time. It may have been carried out. */
-export class RedisSilentError extends Error {
-  override readonly name = "RedisSilentError";
-
-  constructor(commandTimeoutMs: number) {
-    super(`Redis did not answer within ${commandTimeoutMs} ms`);
-  }
 }

@@ -1,4 +1,4 @@
-import { RedisSilentError } from "./redis-client.ts";
+import { RedisSilentError } from "./limit-answer-time.ts";
 
 /**
  * Tells a Redis that is away (no connection, no answer in time, an error for an answer) from a fault of our own. The
@@ -7,7 +7,7 @@ import { RedisSilentError } from "./redis-client.ts";
 export function isRedisFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof RedisSilentError || failureNames.has(error.name)) return true;
-  return error.message === "Connection is closed." || error.message.startsWith("Stream isn't writeable");
+  return failureMessages.some((message) => error.message.startsWith(message));
 }
 
 /** What ioredis throws, by name: it exports none of these classes. */
@@ -16,4 +16,14 @@ const failureNames = new Set([
   "MaxRetriesPerRequestError",
   "AbortError",
   "ClusterAllFailedError",
+  "ClusterNodeAwayError",
 ]);
+
+/** What it throws as a plain Error. */
+const failureMessages = [
+  "Connection is closed.",
+  "Stream isn't writeable",
+  "Cluster isn't ready",
+  "None of startup nodes is available",
+  "Too many Cluster redirections",
+];

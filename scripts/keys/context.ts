@@ -1,6 +1,8 @@
 import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import type { Values } from "../../lib/cli/command.ts";
 import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
+import { keysData } from "../../lib/redis/data-migrations.ts";
+import { checkRedisData } from "../../lib/redis/migrate-data.ts";
 import { type OpenedRedis, openRedisOf, redisOptions } from "./open-redis-of.ts";
 
 const file = "config/gateway.yaml";
@@ -23,5 +25,11 @@ export async function openContext(asked: {
     owner,
     readConfig: readGatewayConfig,
   });
+  try {
+    await checkRedisData({ redis: opened.redis, data: keysData });
+  } catch (error) {
+    opened.redis.disconnect();
+    throw error;
+  }
   return { ...opened, store: createKeyStore({ redis: opened.redis }) };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { Redis } from "ioredis";
 import { CommandError } from "../../lib/cli/command.ts";
+import { readRedisAddress } from "../../lib/redis/redis-address.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 
 /** Where `npm start` writes the addresses of the Redis servers that it runs on free ports. */
 export const devRedisFiles = { gateway: ".data/redis/url", faucet: ".data/redis-faucet/url" } as const;
@@ -24,7 +25,7 @@ export async function findRedisUrl({
   /** Where a running `npm start` has written it; undefined: not to be looked for. */
   devFile: string | undefined;
   fallback: string;
-  connect: (url: string) => Promise<{ redis: Redis } | { failed: string }>;
+  connect: (url: string) => Promise<{ redis: RedisClient } | { failed: string }>;
   note: (text: string) => void;
 }): Promise<string> {
   if (option !== undefined) return checked("--redis", option);
@@ -41,8 +42,12 @@ export async function findRedisUrl({
 }
 
 function checked(name: string, text: string): string {
-  if (isRedisUrl(text)) return text;
-  throw new CommandError(`${name}: expected an address such as redis://127.0.0.1:6379.`, { exitCode: 2 });
+  const read = readRedisAddress(text);
+  if (!("expected" in read)) return text;
+  throw new CommandError(
+    `${name}: expected an address such as redis://127.0.0.1:6379, or redis-cluster://host:port?node=host:port (${read.expected}).`,
+    { exitCode: 2 },
+  );
 }
 
 function readDevUrl(file: string): string | undefined {
@@ -55,5 +60,5 @@ function readDevUrl(file: string): string | undefined {
 }
 
 function isRedisUrl(text: string): boolean {
-  return URL.canParse(text) && ["redis:", "rediss:"].includes(new URL(text).protocol);
+  return !("expected" in readRedisAddress(text));
 }

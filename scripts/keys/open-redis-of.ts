@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import { type OptionTable, textOf, type Values } from "../../lib/cli/command.ts";
 import type { Profile } from "../../lib/keys/api-key.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { devRedisFiles } from "./find-redis-url.ts";
 import { openRedis } from "./open-redis.ts";
 
@@ -25,7 +25,7 @@ export function redisOptions({
   };
 }
 
-export type OpenedRedis<Config> = { redis: Redis; config: Config; json: boolean; close: () => void };
+export type OpenedRedis<Config> = { redis: RedisClient; config: Config; json: boolean; close: () => void };
 
 /** Reads a process's configuration and connects to its Redis. Throws a CommandError where Redis does not answer. */
 export async function openRedisOf<Config extends { redis: string; profile: Profile }>({

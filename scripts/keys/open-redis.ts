@@ -1,7 +1,8 @@
-import type { Redis } from "ioredis";
 import { pino } from "pino";
 import { CommandError } from "../../lib/cli/command.ts";
-import { createRedisClient } from "../../lib/redis/redis-client.ts";
+import { tellableAddress } from "../../lib/redis/redis-address.ts";
+import { createRedisClient, type RedisClient, waitForRedis } from "../../lib/redis/redis-client.ts";
+import { redisTrouble } from "../../lib/redis/redis-trouble.ts";
 import { findRedisUrl } from "./find-redis-url.ts";
 
 const connectTimeoutMs = 3_000;
@@ -14,12 +15,12 @@ export async function openRedis({
 }: Omit<Parameters<typeof findRedisUrl>[0], "connect"> & {
   /** Shown by CLIENT LIST. */
   name: string;
-}): Promise<Redis> {
+}): Promise<RedisClient> {
   const url = await findRedisUrl({ ...meant, connect: (tried) => connect({ url: tried, name }) });
   const connected = await connect({ url, name });
   if ("redis" in connected) return connected.redis;
   throw new CommandError(
-    `Redis at ${withoutPassword(url)} cannot be used (${connected.failed}); name another with --redis URL.`,
+    `Redis at ${tellableAddress(url)} cannot be used (${connected.failed}); name another with --redis URL.`,
     { exitCode: 1 },
   );
 }
@@ -31,24 +32,26 @@ async function connect({
 }: {
   url: string;
   name: string;
-}): Promise<{ redis: Redis } | { failed: string }> {
+}): Promise<{ redis: RedisClient } | { failed: string }> {
   const logger = pino({ level: "silent" });
   const redis = createRedisClient({ url, name, logger, commandTimeoutMs, connectTimeoutMs });
+  const waiting = new AbortController();
   const failed = await new Promise<string | undefined>((resolve) => {
     const timer = setTimeout(() => resolve(`no answer within ${connectTimeoutMs} ms`), connectTimeoutMs);
     const settle = (failure: string | undefined) => {
       clearTimeout(timer);
       resolve(failure);
     };
-    redis.once("ready", () => settle(undefined));
-    redis.once("error", (error: Error & { code?: string }) => settle(error.code ?? error.message));
+    waitForRedis({ redis, logger, signal: waiting.signal }).then(
+      () => settle(undefined),
+      () => {},
+    );
+    redis.once("error", (error: Error & { code?: string }) =>
+      settle(redisTrouble(error) ?? error.code ?? error.message),
+    );
   });
+  waiting.abort();
   if (failed === undefined) return { redis };
   redis.disconnect();
   return { failed };
-}
-
-function withoutPassword(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

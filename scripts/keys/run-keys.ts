@@ -85,6 +85,12 @@ async function noteLostKeys({
   if (command === importCommand || command === confirmCommand) return;
   const { missing } = await store.history();
   if (missing === undefined) return;
+  if (missing.keys === 0) {
+    note(
+      "This Redis was restored from a backup: keys that were revoked since are good again once you confirm. Revoke those first, then: confirm",
+    );
+    return;
+  }
   note(
     `This Redis has lost keys: gateways knew of ${missing.keys}. Bring them back with import, or say that what is here is meant with confirm.`,
   );

@@ -12,8 +12,15 @@ export type DurableRedis = {
 };
 
 /** A redis-server that writes to disk before it answers: `appendfsync always`, as the faucet requires. */
-export async function startDurableRedis(t: Teardown): Promise<DurableRedis> {
-  const { url, folder, kill, restart } = await startOwnRedis(t, { appendfsync: "always" });
+export async function startDurableRedis(
+  t: Teardown,
+  { program }: { program?: string } = {},
+): Promise<DurableRedis> {
+  const own = await startOwnRedis(t, {
+    appendfsync: "always",
+    ...(program === undefined ? {} : { program }),
+  });
+  const { url, folder, kill, restart } = own;
   const appendOnly = join(folder, "appendonlydir");
   return {
     url,

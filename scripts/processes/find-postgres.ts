@@ -3,8 +3,11 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
-export type PostgresPrograms = { initdb: string; postgres: string };
+/** `version`: the major one. */
+export type PostgresPrograms = { initdb: string; postgres: string; version: number };
 
+/** Of the packages that package.json pins. */
+const packageVersion = 18;
 const links = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
@@ -24,7 +27,7 @@ export async function findPostgres({
   if (folder === undefined) return { missing: `The package ${name} is not installed.\n${elsewhere}` };
   await makeLinks(folder);
   const program = (name: string) => join(folder, "native", "bin", name);
-  return { initdb: program("initdb"), postgres: program("postgres") };
+  return { initdb: program("initdb"), postgres: program("postgres"), version: packageVersion };
 }
 
 function packageFolder(name: string): string | undefined {

@@ -13,6 +13,10 @@ export type OwnRedis = {
   pid: number;
   /** Where its append-only file lives. */
   folder: string;
+  isRunning(): boolean;
+  /** SIGSTOP and SIGCONT: it accepts connections (the kernel does) and answers nothing. */
+  freeze(): void;
+  thaw(): void;
   /** Kills it with SIGKILL: writes that are not on disk are lost. */
   kill(): Promise<void>;
   stop(): Promise<void>;
@@ -28,13 +32,30 @@ export async function startOwnRedis(
   {
     appendfsync = "everysec",
     keepsNothing = false,
-  }: { appendfsync?: "everysec" | "always" /** On disk: for measurements. */; keepsNothing?: boolean } = {},
+    users = [],
+    more = [],
+    program: given,
+    port: givenPort,
+  }: {
+    appendfsync?: "everysec" | "always";
+    /** On disk: for measurements. */
+    keepsNothing?: boolean;
+    /** Its ACL users beside the default one, who may do everything: a line each, with password and rights. */
+    users?: readonly string[];
+    /** Further arguments of redis-server. */
+    more?: readonly string[];
+    /** By default the server that is installed. */
+    program?: string;
+    /** A reserved one; by default it reserves one. */
+    port?: number;
+  } = {},
 ): Promise<OwnRedis> {
-  const program = await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] });
+  const program =
+    given ?? (await findProgram({ names: ["redis-server", "valkey-server"], path: process.env["PATH"] }));
   if (program === undefined)
     throw new Error("redis-server is not installed: sh scripts/processes/install-redis.sh");
   const folder = await mkdtemp(join(tmpdir(), "tollgate-redis-"));
-  const [watch, port] = await Promise.all([startParentWatch(), reservePort()]);
+  const [watch, port] = await Promise.all([startParentWatch(), givenPort ?? reservePort()]);
 
   async function launch(): Promise<RunningRedis> {
     const started = await startRedis({
@@ -42,6 +63,7 @@ export async function startOwnRedis(
       env: process.env,
       folder: keepsNothing ? "none" : folder,
       appendfsync,
+      more: [...users.flatMap((user) => ["--user", ...user.split(" ")]), ...more],
       onLine: () => {},
       port,
       onChild: ({ pid }) => watch.remember(pid),
@@ -69,6 +91,9 @@ export async function startOwnRedis(
     get pid() {
       return redis.child.pid;
     },
+    isRunning: () => redis.child.running(),
+    freeze: () => void process.kill(redis.child.pid, "SIGSTOP"),
+    thaw: () => void process.kill(redis.child.pid, "SIGCONT"),
     kill,
     async stop() {
       // A process stopped by SIGSTOP takes SIGTERM only once it runs again.

@@ -18,6 +18,8 @@ export type PostgresOptions = {
   folder: string;
   /** Whether commits wait for the disk. Without it, data survives a crash of the process but not of the machine. */
   fsync?: "on" | "off";
+  /** More of the server's settings, such as where its log is archived. */
+  settings?: Readonly<Record<string, string>>;
   /** The port of an earlier start; by default a free one. */
   port?: number;
   /** The system user that it runs as, where root starts it. */
@@ -37,6 +39,8 @@ const portTaken = "could not create any TCP/IP sockets";
 const leftOvers = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 const leftOversWithinMs = 15_000;
 const leftOversPollMs = 200;
+/** Before, a locale is the operating system's. */
+const builtinLocalesSince = 17;
 const userName = "tollgate";
 const databaseName = "tollgate";
 
@@ -91,7 +95,10 @@ async function makeCluster({
       user,
       name: "initdb",
       program: programs.initdb,
-      args: [...clusterArguments({ making, passwordFile }), ...(fsync === "off" ? ["--no-sync"] : [])],
+      args: [
+        ...clusterArguments({ making, passwordFile, version: programs.version }),
+        ...(fsync === "off" ? ["--no-sync"] : []),
+      ],
       env,
       onLine: () => {},
     });
@@ -110,11 +117,21 @@ async function makeCluster({
   return { failed: `PostgreSQL's data could not be made in ${folder}:\n${problems.join("\n")}` };
 }
 
-function clusterArguments({ making, passwordFile }: { making: string; passwordFile: string }): string[] {
+function clusterArguments({
+  making,
+  passwordFile,
+  version,
+}: {
+  making: string;
+  passwordFile: string;
+  version: number;
+}): string[] {
   return [
     ...["--pgdata", making, "--username", userName, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
     // Texts sort alike and messages read alike on every machine.
-    ...["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
+    ...(version >= builtinLocalesSince
+      ? ["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"]
+      : ["--encoding", "UTF8", "--locale", "C.UTF-8"]),
   ];
 }
 
@@ -122,6 +139,7 @@ async function startOnce({
   programs,
   env,
   fsync = "on",
+  settings = {},
   port,
   onLine,
   onChild,
@@ -133,7 +151,7 @@ async function startOnce({
     user,
     name: "postgres",
     program: programs.postgres,
-    args: serverArguments({ cluster, port, fsync }),
+    args: serverArguments({ cluster, port, fsync, more: settings }),
     env,
     onLine,
   });
@@ -158,10 +176,12 @@ function serverArguments({
   cluster,
   port,
   fsync,
+  more,
 }: {
   cluster: string;
   port: number;
   fsync: "on" | "off";
+  more: Readonly<Record<string, string>>;
 }): string[] {
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -171,6 +191,7 @@ function serverArguments({
     full_page_writes: fsync,
     // The client gets a statement's error; the log need not repeat it.
     log_min_messages: "fatal",
+    ...more,
   };
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }

@@ -14,8 +14,12 @@ export type RedisOptions = {
   folder: string | "none";
   /** Whether each write waits for the disk ("always"), or at most a second's are lost in a crash. */
   appendfsync?: "everysec" | "always";
+  /** Further arguments of redis-server. */
+  more?: readonly string[];
   /** The port of an earlier start; by default a free one. */
   port?: number;
+  /** "notice" also says how many keys were loaded. */
+  loglevel?: "warning" | "notice";
   onLine: (line: string) => void;
   /** Called with the process as soon as it runs, before it answers. */
   onChild?: (child: Child) => void;
@@ -49,14 +53,16 @@ async function startOnce({
   env,
   folder,
   appendfsync = "everysec",
+  more = [],
   port,
+  loglevel = "warning",
   onLine,
   onChild,
 }: RedisOptions & { port: number }): Promise<RunningRedis | { failed: string }> {
   const child = await runChild({
     name,
     program,
-    args: redisArguments({ port, folder, appendfsync }),
+    args: [...redisArguments({ port, folder, appendfsync, loglevel }), ...more],
     env,
     onLine,
   });
@@ -101,10 +107,11 @@ function redisArguments({
   port,
   folder,
   appendfsync,
-}: Required<Pick<RedisOptions, "port" | "folder" | "appendfsync">>): string[] {
+  loglevel,
+}: Required<Pick<RedisOptions, "port" | "folder" | "appendfsync" | "loglevel">>): string[] {
   return [
     ...["--port", String(port), "--bind", "127.0.0.1", "--daemonize", "no", "--supervised", "no"],
-    ...["--save", "", "--maxmemory-policy", "noeviction", "--loglevel", "warning", "--logfile", ""],
+    ...["--save", "", "--maxmemory-policy", "noeviction", "--loglevel", loglevel, "--logfile", ""],
     ...(folder === "none"
       ? ["--appendonly", "no"]
       : ["--dir", folder, "--appendonly", "yes", "--appendfsync", appendfsync]),

@@ -7,6 +7,7 @@ import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
+import { asUser } from "../helpers/redis.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { dump, mustCreate, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
@@ -21,7 +22,7 @@ async function startBackup(t: Test) {
     const err: string[] = [];
     const code = await runKeys({
       args,
-      env: { REDIS_URL: rig.server.url },
+      env: { REDIS_URL: asUser(rig.server.url, "keys") },
       print: (text) => out.push(text),
       note: (text) => err.push(text),
     });

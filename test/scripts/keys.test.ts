@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { createLimiter } from "../../gateway/limits/limiter.ts";
 import { checkApiKey, hashApiKey } from "../../lib/keys/api-key.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { asUser, startRedis } from "../helpers/redis.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { dump, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
 
@@ -24,7 +24,7 @@ async function startKeys(t: Test) {
     const err: string[] = [];
     const code = await runKeys({
       args,
-      env: { REDIS_URL: rig.server.url },
+      env: { REDIS_URL: asUser(rig.server.url, "keys") },
       print: (text) => out.push(text),
       note: (text) => err.push(text),
     });

@@ -24,8 +24,13 @@ export function teamBudgetKey(team: string): string {
   return `{team:${team}}:cap`;
 }
 
-/** Hash like a key's budget. A gateway charges it to see that Redis takes writes again after it did not answer. */
-export const limitsProbeKey = "{limits}:probe";
+/**
+ * Hash like a key's budget. A gateway charges it to see that Redis takes writes again after it did not answer: in a cluster that
+ * node which has this team's budgets, in a single Redis that of no team.
+ */
+export function limitsProbeKey(team: string): string {
+  return `{team:${team}}:probe`;
+}
 
 /*
  * Filters, tag `{filters:<key's id>}`: a filter and the number of its key's filters change in one script. Owner:

@@ -1,19 +1,18 @@
-import type { Redis } from "ioredis";
 import { pino } from "pino";
 import type { Test } from "tap";
 import type { FoundKey } from "../../../lib/keys/key-reader.ts";
 import type { KeySettings } from "../../../lib/keys/key-record.ts";
 import { createKeyStore, type KeyStore } from "../../../lib/keys/key-store.ts";
-import { createRedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
-import { type RedisUnderTest, startRedis } from "../../helpers/redis.ts";
+import { createRedisClient, type RedisClient, waitForRedis } from "../../../lib/redis/redis-client.ts";
+import { findKeys, type RedisUnderTest, startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 
 export type KeyRig = {
   server: RedisUnderTest;
-  redis: Redis;
+  redis: RedisClient;
   store: KeyStore;
   /** One more connection, as another process would have. */
-  connect(): Promise<Redis>;
+  connect(): Promise<RedisClient>;
 };
 
 export const acmeKey: KeySettings = { team: "acme", label: "acme staging", permissions: ["rpc"], qa: false };
@@ -51,9 +50,9 @@ export async function mustFind(store: KeyStore, hash: string): Promise<FoundKey>
 }
 
 /** Everything that Redis holds, as text. */
-export async function dump(redis: Redis): Promise<string> {
+export async function dump(redis: RedisClient): Promise<string> {
   const lines: string[] = [];
-  for (const key of (await redis.keys("*")).sort()) {
+  for (const key of (await findKeys(redis, "*")).sort()) {
     const value = (await redis.type(key)) === "hash" ? await redis.hgetall(key) : await redis.get(key);
     lines.push(`${key} ${JSON.stringify(value, Object.keys(Object(value)).sort())}`);
   }

@@ -11,6 +11,8 @@ import {
   keyRecordKey,
   keyVersionKey,
 } from "../../../lib/redis/keys/api-keys.ts";
+import type { RedisClient } from "../../../lib/redis/redis-client.ts";
+import { flushAll, mastersOf } from "../../helpers/redis.ts";
 import { startStopwatch } from "../../helpers/stopwatch.ts";
 import { acmeKey, mustCreate, startKeyRig, waitForStore } from "./key-store-rig.ts";
 
@@ -56,10 +58,13 @@ function runKeys(url: string, args: string[]): Promise<string> {
 }
 
 /** The connection that a watch made for itself. */
-async function watchConnectionId(redis: Redis): Promise<number> {
-  const clients = String(await redis.client("LIST"));
-  const line = clients.split("\n").find((text) => text.includes("-key-changes"));
-  return Number(/id=(\d+)/.exec(line ?? "")?.[1]);
+async function findWatchConnection(redis: RedisClient): Promise<{ node: Redis; id: number } | undefined> {
+  for (const node of mastersOf(redis)) {
+    const clients = String(await node.client("LIST"));
+    const line = clients.split("\n").find((text) => text.includes("-key-changes"));
+    if (line !== undefined) return { node, id: Number(/id=(\d+)/.exec(line)?.[1]) };
+  }
+  return undefined;
 }
 
 t.test("every kind of change is heard at once, in order, by key or by team, with no gap", async (t) => {
@@ -167,7 +172,8 @@ t.test("a connection that breaks is made anew, with a gap for what may have pass
   const { store, redis } = await startKeyRig(t);
   const { key } = await mustCreate(store);
   const { watch, heard, gaps } = await startWatch(t, store);
-  await redis.client("KILL", "ID", await watchConnectionId(redis));
+  const connection = await findWatchConnection(redis);
+  await connection?.node.client("KILL", "ID", connection.id);
   await store.revoke(key.id);
   await waitForStore("subscribed again", () => gaps() === 1 && watch.subscribed());
   t.equal(watch.version(), Number(await redis.get(keyVersionKey)));
@@ -180,7 +186,7 @@ t.test("a Redis that comes back empty counts on from a number never seen, and is
   const { store, redis } = await startKeyRig(t);
   const { watch, gaps } = await startWatch(t, store, { checkIntervalMs: 50 });
   const before = watch.version();
-  await redis.flushall();
+  await flushAll(redis);
   await waitForStore("gap", () => gaps() === 1);
   await store.setTeam({ name: "acme" });
   await waitForStore("another", () => gaps() === 2);
@@ -202,9 +208,9 @@ t.test("Redis killed and started again: not subscribed meanwhile, and again by i
 t.test("a Redis that hangs is noticed by the comparison, and heard again when it goes on", async (t) => {
   const { store, server } = await startKeyRig(t);
   const { watch, heard, gaps } = await startWatch(t, store, { checkIntervalMs: 50, commandTimeoutMs: 200 });
-  process.kill(server.pid, "SIGSTOP");
+  server.freeze();
   await waitForStore("noticed", () => !watch.subscribed());
-  process.kill(server.pid, "SIGCONT");
+  server.thaw();
   await waitForStore("subscribed again", () => watch.subscribed());
   t.ok(gaps() >= 1);
   await waitForStore("changed", () => store.setTeam({ name: "acme", capPerMinute: 5 }).then(() => true));
@@ -235,11 +241,11 @@ t.test("a watch that begins before Redis is there subscribes when it comes", asy
 t.test("a stopped watch hears nothing and leaves no connection", async (t) => {
   const { store, redis } = await startKeyRig(t);
   const { watch, heard } = await startWatch(t, store);
-  t.ok((await watchConnectionId(redis)) > 0);
+  t.ok(await findWatchConnection(redis));
   watch.stop();
   t.notOk(watch.subscribed());
   let isGone = false;
-  while (!isGone) isGone = Number.isNaN(await watchConnectionId(redis));
+  while (!isGone) isGone = (await findWatchConnection(redis)) === undefined;
   await store.setTeam({ name: "acme", capPerMinute: 5 });
   t.strictSame(heard, []);
 });

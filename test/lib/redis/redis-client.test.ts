@@ -31,8 +31,7 @@ async function timed(run: () => Promise<unknown>) {
 }
 
 t.test("commands fail at once without a connection, and work once there is one", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   await server.kill();
   const { logger, lines } = createLog();
   const redis = createClient(server.url, logger);
@@ -51,8 +50,7 @@ t.test("commands fail at once without a connection, and work once there is one",
 });
 
 t.test("a server that does not answer fails commands in time, is left, and found again", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const redis = createClient(server.url);
   t.teardown(() => redis.disconnect());
   await waitForRedis({ redis, logger: createLog().logger });
@@ -74,9 +72,8 @@ t.test("a server that does not answer fails commands in time, is left, and found
 });
 
 t.test("late answers go to their own commands", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
-  const proxy = await startSlowProxy(server.port);
+  const server = await startRedisServer(t);
+  const proxy = await startSlowProxy(Number(new URL(server.url).port));
   t.teardown(() => proxy.stop());
   const redis = createClient(proxy.url);
   t.teardown(() => redis.disconnect());
@@ -100,8 +97,7 @@ t.test("late answers go to their own commands", async (t) => {
 });
 
 t.test("an outage leaves no rejection without a handler, also where a subscription was open", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);

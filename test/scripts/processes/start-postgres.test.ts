@@ -124,7 +124,7 @@ t.test("a platform without a package is told what to do", async (t) => {
 });
 
 t.test("the schema runs on Debian 12's PostgreSQL 15", async (t) => {
-  const debian = { initdb: join(debian15, "initdb"), postgres: join(debian15, "postgres") };
+  const debian = { initdb: join(debian15, "initdb"), postgres: join(debian15, "postgres"), version: 15 };
   const folder = await closedFolder(t);
   const cluster = join(folder, "cluster");
   const [user] = await postgresUsers({ cluster });
