@@ -3,6 +3,7 @@ import { readGatewayConfig } from "./config.ts";
 import { readMethodTable } from "./methods/method-table.ts";
 import { CertificateError, readCertificate } from "./server/certificate.ts";
 import { start } from "./start.ts";
+import { createGatewayWorkers } from "./workers/gateway-workers.ts";
 
 await runService({
   name: "gateway",
@@ -20,5 +21,6 @@ await runService({
     `port ${port}, ops port ${ops.port}, ${upstreams.length} validator(s), ${keys.length} key(s)`,
   opsPort: 9540,
   start: (config, { logger, readAgain }) => start(config, { logger, readAgain }),
+  workers: createGatewayWorkers(),
   upFields: ({ upstreams }) => ({ validators: upstreams.length }),
 });

@@ -5,9 +5,12 @@ import { type Given, readProgram } from "../cli/read-program.ts";
 import { ConfigError } from "../config/read-config.ts";
 import { createLogger } from "../logger.ts";
 import type { ReadAgain } from "../reload/reloader.ts";
+import { isWorker } from "../workers/worker-link.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { onReloadSignal } from "./reload-signal.ts";
 import { runReload } from "./run-reload.ts";
+import { runRestart } from "./run-restart.ts";
+import type { ServiceWorkers } from "./run-workers.ts";
 import { firstStopSignal } from "./stop-signals.ts";
 
 /** What every service's configuration has. */
@@ -42,6 +45,8 @@ export type Service<Config extends ServiceConfig> = {
     config: Config,
     dependencies: { logger: Logger; given: Given; readAgain: ReadAgain<Config> },
   ): Promise<{ address: object; reloadSoon(): void; stop(): Promise<void> }>;
+  /** Where it may be several processes: see `createServiceWorkers`. */
+  workers?: ServiceWorkers<Config>;
   /** What the line that it is up has beside its address and profile. */
   upFields?(config: Config): object;
 };
@@ -54,6 +59,7 @@ export type Service<Config extends ServiceConfig> = {
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const [first, ...others] = process.argv.slice(2);
   if (first === "reload") return runReload(service, others);
+  if (first === "restart" && service.workers !== undefined) return runRestart(service, others);
   const read = readProgram(
     {
       invocation: service.invocation,
@@ -66,6 +72,11 @@ export async function runService<Config extends ServiceConfig>(service: Service<
       },
       details: [
         `${service.invocation} reload has a running process read its configuration again; so does SIGHUP.`,
+        ...(service.workers === undefined
+          ? []
+          : [
+              `${service.invocation} restart replaces the processes of one with workers, one after the other; so does SIGUSR2.`,
+            ]),
       ],
     },
     process.argv.slice(2),
@@ -76,6 +87,7 @@ export async function runService<Config extends ServiceConfig>(service: Service<
   const given = read.options;
   const file = given.needText("config");
   const readAgain = () => readOrProblems({ service, file, profile: given.text("profile") });
+  if (isWorker() && service.workers !== undefined) return service.workers.runAsWorker({ given, readAgain });
   const found = readAgain();
   if ("problems" in found) {
     return refuse(`The ${service.name}'s configuration cannot be used:\n  ${found.problems.join("\n  ")}\n`);
@@ -107,16 +119,18 @@ function readOrProblems<Config extends ServiceConfig>({
 }
 
 async function run<Config extends ServiceConfig>(
-  { name, start, upFields }: Service<Config>,
+  service: Service<Config>,
   { config, given, readAgain }: { config: Config; given: Given; readAgain: ReadAgain<Config> },
 ): Promise<void> {
+  const { name, upFields } = service;
   const logger = createLogger({ name, ...config.log });
   const { signalled, hear } = onReloadSignal(firstStopSignal);
   try {
-    const started = await Promise.race([start(config, { logger, given, readAgain }), signalled]);
+    const started = await Promise.race([begin(service, { config, logger, given, readAgain }), signalled]);
     if (typeof started === "string") process.exit(exitCodes.done);
     hear(() => started.reloadSoon());
     logger.info({ ...started.address, profile: config.profile, ...upFields?.(config) }, `${name} is up`);
+    if (started.restartSoon !== undefined) process.on("SIGUSR2", started.restartSoon);
     const signal = await signalled;
     // Not in one line: the level may have changed meanwhile, and `logger.info` would be the function of the old one.
     logger.info({ signal }, "stopping");
@@ -126,6 +140,22 @@ async function run<Config extends ServiceConfig>(
     logger.fatal({ err: error }, error instanceof Error ? error.message : `the ${name} could not start`);
     process.exitCode = exitCodes.failed;
   }
+}
+
+type Started = {
+  address: object;
+  reloadSoon(): void;
+  /** Undefined where one process serves. */
+  restartSoon?: () => void;
+  stop(): Promise<void>;
+};
+
+function begin<Config extends ServiceConfig>(
+  { start, workers }: Service<Config>,
+  { config, logger, ...more }: { config: Config; logger: Logger; given: Given; readAgain: ReadAgain<Config> },
+): Promise<Started> {
+  if (workers === undefined || workers.count(config) === 1) return start(config, { logger, ...more });
+  return workers.startPrimary(config, { logger });
 }
 
 function refuse(text: string): void {
