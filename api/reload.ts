@@ -1,39 +1,60 @@
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
+import { namesOf } from "../lib/reload/reload-table.ts";
 import { createReloader, type ReadAgain, type Reloader } from "../lib/reload/reloader.ts";
-import { type ApiConfig, pointsOf } from "./config.ts";
-import type { AdjustableLimiter } from "./limits/request-limiter.ts";
+import { takeLive } from "../lib/reload/take-live.ts";
+import type { KnownContract } from "./chain/known-contracts.ts";
+import { readContracts } from "./chain/read-contracts.ts";
+import type { ApiConfig } from "./config.ts";
+import type { Parts } from "./create-parts.ts";
+import { reloadTable } from "./reload-table.ts";
 
-/** What may change while the API runs. All else is fixed when its parts are made. */
-const live = ["log.level", "limits.points", "origins"] as const;
+/** The configuration, and what stands in the folder that it names. */
+type Settings = { config: ApiConfig; contracts: readonly KnownContract[] };
 
-/** Has a running API read its configuration again. */
+const live = namesOf(reloadTable.live);
+
+/** Has a running API read its configuration and its contracts' ABIs again. */
 export function createApiReloader({
   running,
   readAgain,
-  limiter,
+  parts,
   logger,
 }: {
   /** What the API's parts read. It is changed in place. */
   running: ApiConfig;
   readAgain: ReadAgain<ApiConfig>;
-  limiter: Pick<AdjustableLimiter, "allow">;
+  parts: Pick<Parts, "useSettings">;
   logger: Logger;
 }): Reloader {
+  const load = (config: ApiConfig): Settings => ({
+    config,
+    contracts: readContracts(config.contractsFolder),
+  });
   return createReloader({
-    running,
+    running: load(running),
     readAgain,
-    load: (config) => config,
-    comparable: (config) => ({ ...config }),
+    load,
+    comparable,
     live,
-    prepare: (next) => ({
+    secret: reloadTable.secret,
+    prepare: ({ config, contracts }) => ({
       commit() {
-        logger.level = next.log.level;
-        limiter.allow(pointsOf(next));
-        running.limits.points = next.limits.points;
-        // The listener has this list.
-        running.origins.splice(0, running.origins.length, ...next.origins);
+        takeLive(running, config, live);
+        logger.level = running.log.level;
+        parts.useSettings({ contracts });
       },
     }),
     logger,
   });
+}
+
+/** Of a contract its address and a hash: an ABI is too long to be shown. */
+function comparable({ config, contracts }: Settings): object {
+  const files = contracts.map(({ name, ...contract }) => {
+    const digest = hash("sha256", JSON.stringify(contract)).slice(0, 16);
+    return [name, `${contract.address} ${digest}`];
+  });
+  const { contractsFolder: path, ...others } = structuredClone(config);
+  return { ...others, contractsFolder: { path, ...Object.fromEntries(files) } };
 }

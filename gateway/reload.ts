@@ -1,15 +1,22 @@
 import type { Logger } from "pino";
-import { createReloader, type Prepared, type ReadAgain, type Reloader } from "../lib/reload/reloader.ts";
+import {
+  createReloader,
+  type Prepared,
+  type ReadAgain,
+  type Reloader,
+  type Staging,
+} from "../lib/reload/reloader.ts";
 import type { ConnectionSettings, GatewayConfig } from "./config.ts";
 import { keepRules } from "./methods/keep-rules.ts";
 import { readMethodTable } from "./methods/method-table.ts";
 import { CertificateError, readCertificate } from "./server/certificate.ts";
 import { fitConnections } from "./server/descriptors.ts";
 import type { Serving, Settings } from "./start-serving.ts";
+import type { NamedUpstream } from "./upstream/named-upstreams.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
 /** What may change while the gateway runs. All else is fixed when its parts are made. */
-const live = [
+export const live = [
   "log.level",
   "upstreams",
   "methodsFile",
@@ -33,8 +40,11 @@ const live = [
   "webSocket.framesPerSecondMax",
   "webSocket.framesInFlightMax",
   "webSocket.waitingBytesMax",
+  "drainDelayMs",
   "stopTimeoutMs",
 ] as const;
+
+export type GatewayReloader = Reloader & Staging<Settings>;
 
 /** Has a running gateway read its configuration and its method table again. */
 export function createGatewayReloader({
@@ -57,7 +67,7 @@ export function createGatewayReloader({
   descriptorsMax: number;
   logger: Logger;
   monotonicMs: () => number;
-}): Reloader {
+}): GatewayReloader {
   function prepare(next: Settings): Prepared {
     const { tls } = next.config;
     if ((tls === undefined) !== (running.config.tls === undefined)) {
@@ -106,8 +116,15 @@ export function createGatewayReloader({
 
 /** The configuration by the names of its file, with what stands in the method table beside it. */
 function comparable({ config, methods: { rules, refused, explorerCost } }: Settings): object {
-  const upstreams = Object.fromEntries(config.upstreams.map(({ name, url }) => [name, url]));
+  const upstreams = Object.fromEntries(
+    config.upstreams.map((upstream) => [upstream.name, shownUpstream(upstream)]),
+  );
   return { ...config, upstreams, methods: { ...Object.fromEntries(rules), refused, explorerCost } };
+}
+
+/** Its address, and what else is said of it where that is not what all have. */
+function shownUpstream({ url, weight = 1, role = "validator" }: NamedUpstream): object | string {
+  return weight === 1 && role === "validator" ? url : { url, weight, role };
 }
 
 /** The parts have the objects of `config`, and read their bounds each time. */
@@ -117,6 +134,7 @@ function takeBounds(config: GatewayConfig, next: GatewayConfig): void {
   }
   Object.assign(config.webSocket, next.webSocket);
   config.upstreams = next.upstreams;
+  config.drainDelayMs = next.drainDelayMs;
   config.stopTimeoutMs = next.stopTimeoutMs;
   config.tls = next.tls;
 }

@@ -8,7 +8,12 @@ export function answerReload(
 ): OpsAnswer {
   if (reloader === undefined) return { status: 503, body: starting };
   const report = reloader.reload({ dryRun });
-  return { status: statusOf[report.outcome], body: report };
+  return { status: statusOfReload(report), body: report };
+}
+
+/** The HTTP status that tells how a reload ended. */
+export function statusOfReload({ outcome }: ReloadReport): number {
+  return statusOf[outcome];
 }
 
 /** What a process answers that is not yet, or not any more, serving. */

@@ -9,15 +9,18 @@ export type Difference = {
 
 /**
  * Where two configurations differ, in the order of the new one, what is gone last. Objects are compared member by member,
- * at most `depthMax` deep; a list counts as one value.
+ * at most `depthMax` deep; a list counts as one value. Of values below `secret` no more is told than that they differ.
  */
-export function differencesOf(from: object, to: object): Difference[] {
+export function differencesOf(from: object, to: object, secret: readonly string[] = []): Difference[] {
   const before = leavesOf(from);
   const after = leavesOf(to);
   const paths = new Set([...after.keys(), ...before.keys()]);
   return [...paths]
     .filter((path) => textOf(before.get(path)) !== textOf(after.get(path)))
-    .map((path) => ({ path, from: shown(before.get(path)), to: shown(after.get(path)) }));
+    .map((path) => {
+      const show = isBelow(path, secret) ? hidden : shown;
+      return { path, from: show(before.get(path)), to: show(after.get(path)) };
+    });
 }
 
 /** Whether `path` is one of `names` or stands below one of them. */
@@ -54,6 +57,10 @@ export function textOf(value: unknown): string {
 
 function shown(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value, withoutCredentials));
+}
+
+function hidden(value: unknown): unknown {
+  return value === undefined || value === "" ? value : "(secret)";
 }
 
 function writable(_name: string, value: unknown): unknown {

@@ -13,6 +13,7 @@ export function registerReloadMetrics({
   const registers = [registry];
   new Gauge({
     name: "tollgate_config_last_reload_successful",
+    aggregator: "min",
     help: "0 after a reload of the configuration was refused, until one is taken; else 1",
     registers,
     collect() {
@@ -21,6 +22,7 @@ export function registerReloadMetrics({
   });
   new Gauge({
     name: "tollgate_config_last_reload_success_timestamp_seconds",
+    aggregator: "min",
     help: "When the configuration was last read and taken, at the start or by a reload, in Unix seconds",
     registers,
     collect() {

@@ -37,6 +37,22 @@ export type Reloader = {
   stop(): void;
 };
 
+/** Settings that were judged and not taken yet; `settings` are those, `undefined` where they were refused. */
+export type Staged<Settings> = {
+  report: ReloadReport;
+  settings: Settings | undefined;
+  /** Takes them, within this turn of the event loop, and tells how that ended. */
+  take(): ReloadReport;
+};
+
+/** A reload in two halves, for several processes that all take new settings or none does. */
+export type Staging<Settings> = {
+  /** Judges settings: those of the files, read now, or `given` ones that another process has read. */
+  stage(given?: Settings): Staged<Settings>;
+  /** Another process has refused what was asked for: the old values go on here too, and `status` says why. */
+  refuse(problems: readonly string[]): void;
+};
+
 /** Reading and checking a configuration takes some milliseconds, in which nobody is answered. */
 const intervalMs = 1000;
 
@@ -53,6 +69,7 @@ export function createReloader<Config, Settings extends object>({
   load,
   comparable,
   live,
+  secret = [],
   prepare,
   logger,
   now = Date.now,
@@ -67,12 +84,14 @@ export function createReloader<Config, Settings extends object>({
   comparable(settings: Settings): object;
   /** Names of values, or of what they stand below, that may change in a running process. */
   live: readonly string[];
+  /** Those of them that nobody is shown. */
+  secret?: readonly string[] | undefined;
   /** Does all that may fail. */
   prepare(next: Settings): Prepared;
   logger: Pick<Logger, "info" | "warn" | "error">;
   now?: () => number;
   monotonicMs?: () => number;
-}): Reloader {
+}): Reloader & Staging<Settings> {
   let current = comparable(running);
   let loadedAtMs = now();
   let lastReload: ReloadStatus["lastReload"];
@@ -80,50 +99,68 @@ export function createReloader<Config, Settings extends object>({
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  function attempt(dryRun: boolean): Exclude<ReloadReport, { outcome: "too_soon" }> {
-    const read = readAgain();
-    if ("problems" in read) return { outcome: "refused", problems: read.problems };
-    const next = load(read.config);
+  function judge(next: Settings): Staged<Settings> {
     const found = comparable(next);
-    const changes = differencesOf(current, found);
+    const changes = differencesOf(current, found, secret);
     const fixed = changes.filter(({ path }) => !isBelow(path, live));
-    if (fixed.length > 0) {
-      return {
-        outcome: "refused",
-        problems: fixed.map(({ path }) => `${path} cannot change without a restart`),
-      };
-    }
+    if (fixed.length > 0) return refuse(fixed.map(({ path }) => `${path} cannot change without a restart`));
     const prepared = prepare(next);
-    if ("problems" in prepared) return { outcome: "refused", problems: prepared.problems };
-    if (dryRun) return { outcome: "checked", changes };
-    if (changes.length > 0) prepared.commit();
-    current = found;
-    loadedAtMs = now();
-    return { outcome: changes.length > 0 ? "changed" : "same", changes };
+    if ("problems" in prepared) return refuse(prepared.problems);
+    return {
+      report: { outcome: "checked", changes },
+      settings: next,
+      take() {
+        try {
+          if (changes.length > 0) prepared.commit();
+          current = found;
+          loadedAtMs = now();
+          return note({ outcome: changes.length > 0 ? "changed" : "same", changes });
+        } catch (error) {
+          return note({ outcome: "refused", problems: problemsOf(error) });
+        }
+      },
+    };
   }
 
-  function attemptSafely(dryRun: boolean): ReturnType<typeof attempt> {
+  function readAndJudge(): Staged<Settings> {
+    const read = readAgain();
+    return "problems" in read ? refuse(read.problems) : judge(load(read.config));
+  }
+
+  function stage(given?: Settings): Staged<Settings> {
     try {
-      return attempt(dryRun);
+      return given === undefined ? readAndJudge() : judge(given);
     } catch (error) {
-      if (error instanceof ConfigError) return { outcome: "refused", problems: error.problems };
-      logger.error({ err: error }, "the reload failed unexpectedly");
-      return { outcome: "refused", problems: ["it failed unexpectedly: see the log"] };
+      return refuse(problemsOf(error));
     }
   }
 
-  function reload({ dryRun = false }: { dryRun?: boolean } = {}): ReloadReport {
-    const waitMs = nextAtMs - monotonicMs();
-    if (waitMs > 0) return { outcome: "too_soon", retryAfterMs: Math.ceil(waitMs) };
-    nextAtMs = monotonicMs() + intervalMs;
-    const report = attemptSafely(dryRun);
-    if (report.outcome === "checked" || dryRun) return report;
+  function problemsOf(error: unknown): readonly string[] {
+    if (error instanceof ConfigError) return error.problems;
+    logger.error({ err: error }, "the reload failed unexpectedly");
+    return ["it failed unexpectedly: see the log"];
+  }
+
+  function note(report: ReloadReport & { outcome: "changed" | "same" | "refused" }): ReloadReport {
     const problems = report.outcome === "refused" ? report.problems : [];
     lastReload = { at: new Date(now()).toISOString(), outcome: report.outcome, problems };
     if (report.outcome === "refused") {
       logger.warn({ problems }, "configuration refused, the old one goes on");
     } else logger.info({ changes: report.changes }, `configuration reloaded: ${report.outcome}`);
     return report;
+  }
+
+  function refuse(problems: readonly string[]): Staged<Settings> {
+    const report: ReloadReport = { outcome: "refused", problems };
+    return { report, settings: undefined, take: () => note(report) };
+  }
+
+  function reload({ dryRun = false }: { dryRun?: boolean } = {}): ReloadReport {
+    const waitMs = nextAtMs - monotonicMs();
+    if (waitMs > 0) return { outcome: "too_soon", retryAfterMs: Math.ceil(waitMs) };
+    nextAtMs = monotonicMs() + intervalMs;
+    const staged = stage();
+    return dryRun ? staged.report : staged.take();
   }
 
   function reloadSoon(): void {
@@ -139,9 +176,11 @@ export function createReloader<Config, Settings extends object>({
   return {
     reload,
     reloadSoon,
+    stage,
+    refuse: (problems) => void refuse(problems).take(),
     status: () => ({
       loadedAt: new Date(loadedAtMs).toISOString(),
-      hash: hashOf(shownValues(current).filter(([path]) => isBelow(path, live))),
+      hash: hashOf(shownValues(current).filter(([path]) => isBelow(path, live) && !isBelow(path, secret))),
       lastReload,
     }),
     stop() {

@@ -128,3 +128,38 @@ t.test("more validators than can be asked at once are refused, and all goes on",
   t.match(await reload(), { status: 409, body: { problems: [/^upstreams: at most 30 validators/] } });
   t.match(await gateway.post(call), answered);
 });
+
+t.test("a weight changes in place, and a validator becomes a replica", async (t) => {
+  const [one, two] = await Promise.all([startStubValidator(t), startStubValidator(t)]);
+  const { gateway, write, reload } = await startReloadable(t, { upstreams: [one.url, two.url] });
+  const placed = (more: object) => ({
+    upstreams: [
+      { name: "validator-1", url: one.url },
+      { name: "validator-2", url: two.url, ...more },
+    ],
+  });
+  const standing = async () => {
+    const text = await (await fetch(`${gateway.opsUrl}/status`)).text();
+    const { validators }: { validators: { label: string; weight: number; role: string }[] } =
+      JSON.parse(text);
+    return validators.find(({ label }) => label === "validator-2");
+  };
+  t.match(await standing(), { weight: 1, role: "validator" });
+  write(placed({ weight: 0 }));
+  t.match((await reload()).body, {
+    outcome: "changed",
+    changes: [{}, {}, {}, { path: "upstreams.validator-2" }],
+  });
+  t.match(await standing(), { weight: 0, role: "validator" });
+  t.notMatch(gateway.logLines.join(""), "validator is drained", "it is the same one");
+  const seen = two.bodies.filter((body) => body.includes(call.method)).length;
+  for (let asked = 0; asked < 20; asked += 1) t.match(await gateway.post(call), answered);
+  t.equal(two.bodies.filter((body) => body.includes(call.method)).length, seen, "no read goes there");
+  write(placed({ weight: 5, role: "replica" }));
+  t.equal((await reload()).body.outcome, "changed");
+  t.match(await standing(), { weight: 5, role: "replica" });
+  await waitFor("reads go there", async () => {
+    t.match(await gateway.post(call), answered);
+    return two.bodies.filter((body) => body.includes(call.method)).length > seen;
+  });
+});
