@@ -13,6 +13,7 @@ export function registerHeadMetrics({
   const registers = [registry];
   new Gauge({
     name: "tollgate_gateway_head_number",
+    aggregator: "max",
     help: "Number of the announced head; 0 while there is none",
     registers,
     collect() {
@@ -21,6 +22,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_chain_stalled",
+    aggregator: "max",
     help: "1 while no block was announced for long, whether validators answer or not",
     registers,
     collect() {
@@ -29,6 +31,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_head_age_seconds",
+    aggregator: "min",
     help: "Seconds since a block was last announced, or since the start while none was",
     registers,
     collect() {
@@ -37,6 +40,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_validator_silent_seconds",
+    aggregator: "min",
     help: "Seconds since a validator last answered or brought a block; none where it never has",
     labelNames: ["validator"],
     registers,
@@ -49,6 +53,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_chain_epoch",
+    aggregator: "max",
     help: "Counts the chains seen since the start: it grows when the chain was reset, reverted or made anew",
     registers,
     collect() {
@@ -57,6 +62,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_validator_height",
+    aggregator: "max",
     help: "Latest block of a validator; none where it is not known to be of this chain",
     labelNames: ["validator"],
     registers,
@@ -69,6 +75,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_validator_lag_blocks",
+    aggregator: "max",
     help: "Blocks that a validator is below the announced head",
     labelNames: ["validator"],
     registers,
@@ -79,6 +86,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_validator_outside",
+    aggregator: "max",
     help: `1 while a validator stands outside of what the others say, and so is not asked: ${outsideReasons.join(", ")}`,
     labelNames: ["validator", "reason"],
     registers,
@@ -91,6 +99,7 @@ export function registerHeadMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_heads_waiting",
+    aggregator: "max",
     help: "Blocks that some validators have and that are not announced since the others do not, or have another one",
     registers,
     collect() {

@@ -8,7 +8,9 @@ import { registerTraceMetrics } from "../traces/trace-metrics.ts";
 import { createTraceNodes } from "../traces/trace-nodes.ts";
 import type { TraceSlots } from "../traces/trace-slots.ts";
 import { type AnnouncedHead, followAnnounced } from "./announced-head.ts";
-import { createHeadTracker, type HeadTracker } from "./head/head-tracker.ts";
+import type { FollowedValidator } from "./head/feeds.ts";
+import { createHeadTracker, type HeadTracker, type HeadTrackerOptions } from "./head/head-tracker.ts";
+import { createRemoteHead, type HeadSource } from "./head/remote-head.ts";
 import { createHeadGate } from "./head-gate.ts";
 import { registerHeadMetrics } from "./head-metrics.ts";
 import type { NamedUpstream } from "./named-upstreams.ts";
@@ -59,6 +61,7 @@ export function createUpstream({
   deadly,
   slots,
   registry,
+  headSource,
   logger,
   monotonicMs = () => performance.now(),
 }: {
@@ -76,19 +79,17 @@ export function createUpstream({
   deadly: DeadlyCalls;
   slots: TraceSlots;
   registry: Registry;
+  /** Another process of this machine that follows the validators; undefined: this one does. */
+  headSource?: HeadSource | undefined;
   logger: Logger;
   monotonicMs?: () => number;
 }): Upstream {
   let named: readonly NamedUpstream[] = config.upstreams;
-  const followed = () => named.map(({ name, url }) => ({ label: name, url, wsUrl: config.newHeads }));
-  const head = createHeadTracker({
-    validators: followed(),
-    chainId: BigInt(config.chainId),
-    genesisHash: config.genesisHash === "" ? undefined : config.genesisHash,
-    blockTimeMs: config.blockTimeMs,
-    logger,
-    monotonicMs,
-  });
+  const { blockTimeMs } = config;
+  const head =
+    headSource === undefined
+      ? createHeadTracker({ ...headOptions(config), logger, monotonicMs })
+      : createRemoteHead({ source: headSource, blockTimeMs, logger, monotonicMs });
   const pool = createValidatorPool({
     upstreams: named,
     settings: config.forward,
@@ -98,7 +99,8 @@ export function createUpstream({
     logger,
     now: monotonicMs,
   });
-  registerHeadMetrics({ registry, head });
+  // Whoever follows the validators tells of them.
+  if (headSource === undefined) registerHeadMetrics({ registry, head });
   const headGate = createHeadGate({ head, pool });
   const traceNodes =
     config.traceUpstreams.length === 0
@@ -143,7 +145,7 @@ export function createUpstream({
     problem: pool.problem,
     configure(upstreams) {
       named = upstreams;
-      head.configure(followed());
+      head.configure(followedOf({ ...config, upstreams }));
       pool.configure(named);
     },
     setLogLevel: (level) => traceNodes?.setLogLevel(level),
@@ -157,4 +159,32 @@ export function createUpstream({
       await Promise.all([pool.stop(), head.stop(), traceNodes?.stop()]);
     },
   };
+}
+
+type HeadConfig = Pick<GatewayConfig, "upstreams" | "chainId" | "genesisHash" | "blockTimeMs" | "newHeads">;
+
+/** What a head tracker has to know of the configuration. */
+export function headOptions(
+  config: HeadConfig,
+): Pick<HeadTrackerOptions, "validators" | "chainId" | "genesisHash" | "blockTimeMs"> {
+  return {
+    validators: followedOf(config),
+    chainId: BigInt(config.chainId),
+    genesisHash: config.genesisHash === "" ? undefined : config.genesisHash,
+    blockTimeMs: config.blockTimeMs,
+  };
+}
+
+/** The validators as a head tracker follows them. */
+export function followedOf({
+  upstreams,
+  newHeads,
+}: {
+  upstreams: readonly NamedUpstream[];
+  newHeads: GatewayConfig["newHeads"];
+}): FollowedValidator[] {
+  return upstreams.map(({ name, url, role }) => ({
+    ...{ label: name, url, wsUrl: newHeads },
+    isReplica: role === "replica",
+  }));
 }

@@ -20,25 +20,27 @@ const arrayMax = 100;
 /**
  * JSON-RPC towards the chain: a gateway, with a key in `headers`, or a node. Errors that the node answers are values; a
  * node that does not answer, or answers with something else, throws ChainUnavailableError. Nothing is asked twice.
+ *
+ * `url`, `headers` and `timeoutMs` are read for each call: one that is under way ends where it began.
  */
-export function createRpcClient({
-  url,
-  headers = {},
-  timeoutMs,
-  answerBytesMax = answerBytesMaxDefault,
-}: {
-  url: string;
+export function createRpcClient(target: {
+  readonly url: string;
   /** What says who asks: `X-API-Key`, `Authorization`. */
-  headers?: Readonly<Record<string, string>>;
-  /** For the connection, and for each whole answer. */
-  timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For each whole answer. */
+  readonly timeoutMs: number;
   /** A longer answer is none. */
   answerBytesMax?: number;
 }) {
-  const dispatcher = new Agent({ maxResponseSize: answerBytesMax, connectTimeout: timeoutMs });
+  const dispatcher = new Agent({
+    maxResponseSize: target.answerBytesMax ?? answerBytesMaxDefault,
+    // Of the start: what is not connected by then is begun anew, so that a host that comes back is found.
+    connectTimeout: target.timeoutMs,
+  });
   let lastId = 0;
 
   async function post(body: unknown): Promise<{ json: unknown; ofGateway: boolean }> {
+    const { url, headers = {}, timeoutMs } = target;
     try {
       const response = await request(url, {
         method: "POST",
@@ -91,7 +93,11 @@ export function createRpcClient({
       return answers;
     },
 
+    /** Ends what is under way. */
     stop: () => dispatcher.destroy(),
+
+    /** Lets what is under way end; nothing more is to be asked. */
+    retire: () => dispatcher.close(),
   };
 }
 

@@ -6,6 +6,7 @@ import type { HeadLimits } from "./head-limits.ts";
 import { createHeaderProof } from "./header-proof.ts";
 import { earlier } from "./next-head.ts";
 import { placeValidators } from "./place-validators.ts";
+import type { Header } from "./read-header.ts";
 import type { TrackedValidator } from "./validator.ts";
 
 export type HeadAnnouncer = ReturnType<typeof createHeadAnnouncer>;
@@ -14,19 +15,44 @@ export type HeadAnnouncerOptions = {
   /** The validators by their labels, and the same ones in order. Both may change in place. */
   validators: ReadonlyMap<string, TrackedValidator>;
   all: readonly TrackedValidator[];
+  /** Those of them that decide; it may change in place, too. */
+  voters: readonly TrackedValidator[];
   chainId: bigint;
   genesisHash: string | undefined;
   limits: HeadLimits;
+  /** Where another process has announced before: this one goes on from there. */
+  resume?: ResumedHead | undefined;
 };
+
+/** What was announced last, and when (monotonic milliseconds of this process). */
+export type ResumedHead = { header: Header; genesisHash: string; announcedAtMs: number };
 
 /** Decides the genesis block, the announced blocks and the beginning of a new chain, from what the validators report. */
 export function createHeadAnnouncer(options: HeadAnnouncerOptions) {
-  const { validators, all, chainId, genesisHash: configuredGenesisHash, limits } = options;
+  const { validators, all, voters, chainId, genesisHash: configuredGenesisHash, limits, resume } = options;
   const chain = createAnnouncedChain(limits);
   const proof = createHeaderProof(limits);
   const epochWatch = createEpochWatch({ confirmMs: limits.epochConfirmMs, graceMs: limits.epochGraceMs });
-  const genesis = createGenesis({ validators: all, chainId, configuredHash: configuredGenesisHash, limits });
-  const due = createDueHeads({ chain, proof, validators, all, limits, placeAll, learnGenesis });
+  const genesis = createGenesis({
+    validators: voters,
+    chainId,
+    configuredHash: configuredGenesisHash ?? resume?.genesisHash,
+    limits,
+  });
+  const due = createDueHeads({
+    chain,
+    proof,
+    validators,
+    all: voters,
+    limits,
+    placeAll,
+    learnGenesis,
+    announcedAtMs: resume?.announcedAtMs,
+  });
+  if (resume !== undefined && resume.genesisHash === genesis.hash()) {
+    chain.advance(resume.header);
+    proof.announced(resume.header);
+  }
 
   /** The first sealers are in the genesis block, whose hash is known to be right. */
   function learnGenesis(nowMs: number): void {
@@ -69,7 +95,7 @@ export function createHeadAnnouncer(options: HeadAnnouncerOptions) {
   ): number | undefined {
     const verdict = epochWatch.check({
       chain,
-      validators: all,
+      validators: voters,
       chainId,
       genesisHash: known,
       genesisIsConfigured: configuredGenesisHash !== undefined,

@@ -20,6 +20,7 @@ export function createDueHeads({
   limits,
   placeAll,
   learnGenesis,
+  announcedAtMs: resumedAtMs,
 }: {
   chain: AnnouncedChain;
   proof: HeaderProof;
@@ -30,9 +31,11 @@ export function createDueHeads({
   placeAll: (nowMs: number) => void;
   /** Learns the first sealers, where the genesis block is known. */
   learnGenesis: (nowMs: number) => void;
+  /** When another process has announced a block, before this one began. */
+  announcedAtMs?: number | undefined;
 }) {
   let firstTipAtMs: number | undefined;
-  let announcedAtMs: number | undefined;
+  let announcedAtMs = resumedAtMs;
 
   /** Validators that reported another block than the announced one. */
   function distrust(labels: readonly string[], number: bigint, nowMs: number): void {

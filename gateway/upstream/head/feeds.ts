@@ -5,7 +5,13 @@ import type { Header } from "./read-header.ts";
 import { createValidatorFeed, type ValidatorFeed } from "./validator-feed.ts";
 import { wsAddresses } from "./ws-addresses.ts";
 
-export type FollowedValidator = { label: string; url: string; wsUrl?: string | undefined };
+export type FollowedValidator = {
+  label: string;
+  url: string;
+  wsUrl?: string | undefined;
+  /** It seals no blocks: what the head is is decided without it. */
+  isReplica?: boolean | undefined;
+};
 
 export type Feeds = ReturnType<typeof createFeeds>;
 

@@ -1,30 +1,36 @@
-import { createHeadAnnouncer } from "./announce-heads.ts";
+import { createHeadAnnouncer, type ResumedHead } from "./announce-heads.ts";
 import type { HeadLimits } from "./head-limits.ts";
 import { createHeadReports } from "./head-reports.ts";
 import type { HeadUpdate, Lookup, WaitingHead } from "./head-update.ts";
 import { type Candidate, earlier, farCandidates, nearCandidates } from "./next-head.ts";
 import { outsideOf } from "./outside-of.ts";
 import { planLookups } from "./plan-lookups.ts";
-import { createTrackedValidator } from "./validator.ts";
+import { createTrackedValidator, type TrackedValidator } from "./validator.ts";
+
+type Tracked = { label: string; isReplica?: boolean | undefined };
 
 /**
  * All that is known of the chain and of the validators' place on it, without clock, sockets or timers. Reports come in with
  * their time (monotonic milliseconds), and what follows from them comes out.
  */
 export function createHeadState({
-  labels,
+  tracked,
   chainId,
   genesisHash,
   limits,
+  resume,
 }: {
-  labels: readonly string[];
+  tracked: readonly Tracked[];
   chainId: bigint;
   genesisHash: string | undefined;
   limits: HeadLimits;
+  resume?: ResumedHead | undefined;
 }) {
-  const validators = new Map(labels.map((label) => [label, createTrackedValidator(label)]));
+  const make = ({ label, isReplica }: Tracked) => createTrackedValidator(label, isReplica);
+  const validators = new Map(tracked.map((one) => [one.label, make(one)]));
   const all = [...validators.values()];
-  const announcer = createHeadAnnouncer({ validators, all, chainId, genesisHash, limits });
+  const voters = all.filter(({ isReplica }) => !isReplica);
+  const announcer = createHeadAnnouncer({ validators, all, voters, chainId, genesisHash, limits, resume });
   const { chain, proof } = announcer;
   let candidates: readonly Candidate[] = [];
 
@@ -35,11 +41,17 @@ export function createHeadState({
   }
 
   function noteOutside(nowMs: number): number | undefined {
-    const input = { chain, proof, validators: all, nowMs };
+    const input = { chain, proof, validators: voters, nowMs };
     candidates = chain.head() === undefined ? [] : [...nearCandidates(input), ...farCandidates(input)];
     let lookAgain: number | undefined;
     for (const validator of all) {
-      const { outside, lookAgainAtMs } = outsideOf({ validator, validators: all, candidates, limits, nowMs });
+      const { outside, lookAgainAtMs } = outsideOf({
+        validator,
+        validators: voters,
+        candidates,
+        limits,
+        nowMs,
+      });
       validator.outside = outside;
       lookAgain = earlier(lookAgain, lookAgainAtMs);
     }
@@ -54,14 +66,17 @@ export function createHeadState({
     head: chain.head,
     genesisHash: announcer.genesisHash,
     validator: (label: string) => validators.get(label),
+    /** Those that decide. */
+    voters: (): readonly TrackedValidator[] => voters,
     /** Begins to track these, as ones that nothing is known of, and forgets those. */
-    change({ added, removed }: { added: readonly string[]; removed: readonly string[] }): void {
+    change({ added, removed }: { added: readonly Tracked[]; removed: readonly string[] }): void {
       for (const label of removed) {
         validators.delete(label);
         chain.forget(label);
       }
-      for (const label of added) validators.set(label, createTrackedValidator(label));
+      for (const one of added) validators.set(one.label, make(one));
       all.splice(0, all.length, ...validators.values());
+      voters.splice(0, voters.length, ...all.filter(({ isReplica }) => !isReplica));
     },
     isEligible(label: string): boolean {
       const validator = validators.get(label);

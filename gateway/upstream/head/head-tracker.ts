@@ -61,7 +61,14 @@ export type HeadTrackerOptions = {
   now?: () => number;
   monotonicMs?: () => number;
   random?: () => number;
+  /** What another process that followed the same validators has announced last: this one goes on from there. */
+  resume?: Announced | undefined;
+  /** Called after each report of a validator, when all that follows from it is done. */
+  onReport?: () => void;
 };
+
+/** The announced head, its epoch, and when it was announced (wall milliseconds). */
+export type Announced = { head: Head; epoch: Epoch; announcedAt: number };
 
 /**
  * The gateway's clock: follows the heads of all validators and announces one number for everybody. `chainId` and, where
@@ -78,13 +85,35 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     now = Date.now,
     monotonicMs = () => performance.now(),
     random = Math.random,
+    resume,
+    onReport = () => {},
   } = options;
   const limits = createHeadLimits({ blockTimeMs, changes });
   let { validators } = options;
   let labels = validators.map(({ label }) => label);
-  const state = createHeadState({ labels, chainId, genesisHash: genesisHash?.toLowerCase(), limits });
+  const state = createHeadState({
+    tracked: validators,
+    chainId,
+    genesisHash: genesisHash?.toLowerCase(),
+    limits,
+    resume:
+      resume?.epoch.genesisHash === undefined
+        ? undefined
+        : {
+            header: resume.head,
+            genesisHash: resume.epoch.genesisHash,
+            announcedAtMs: monotonicMs() - Math.max(0, now() - resume.announcedAt),
+          },
+  });
   const log = createHeadLog({ logger, failuresMax: limits.failuresMax });
-  const publisher = createHeadPublisher({ log, logger, limits, genesisHash: state.genesisHash, now });
+  const publisher = createHeadPublisher({
+    log,
+    logger,
+    limits,
+    genesisHash: state.genesisHash,
+    now,
+    resume: state.head() === undefined ? undefined : resume,
+  });
   const lastHeads = createLastHeads({ log, now });
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -100,6 +129,7 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
       answering: state.answering(monotonicMs()),
     });
     for (const lookup of lookups) void lookUp(lookup);
+    onReport();
     clearTimeout(timer);
     if (lookAgainAtMs === undefined) return;
     // Rounded up: a timer may fire within the millisecond before its time.
@@ -144,8 +174,8 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
   for (const validator of validators) feeds.follow(validator, urlsBeside(validator));
 
   function configure(next: readonly FollowedValidator[]): void {
-    const isAmong = (list: readonly FollowedValidator[], { label, url }: FollowedValidator) =>
-      list.some((other) => other.label === label && other.url === url);
+    const isAmong = (list: readonly FollowedValidator[], { label, url, isReplica }: FollowedValidator) =>
+      list.some((other) => other.label === label && other.url === url && other.isReplica === isReplica);
     const removed = validators.filter((validator) => !isAmong(next, validator));
     const added = next.filter((validator) => !isAmong(validators, validator));
     validators = next;
@@ -155,8 +185,7 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
       log.forget(label);
       lastHeads.forget(label);
     }
-    const labelsOf = (list: readonly FollowedValidator[]) => list.map(({ label }) => label);
-    state.change({ added: labelsOf(added), removed: labelsOf(removed) });
+    state.change({ added, removed: removed.map(({ label }) => label) });
     for (const validator of added) feeds.follow(validator, urlsBeside(validator));
     follow(state.settle(monotonicMs()));
   }
@@ -174,7 +203,7 @@ export function createHeadTracker(options: HeadTrackerOptions): HeadTracker {
     headAgeMs: () => state.ageMs(monotonicMs()),
     answering: () => state.answering(monotonicMs()),
     differences: () => ({ outside: outsideOf(state, labels), waiting: state.waiting(monotonicMs()) }),
-    whyNoneCounts: () => whyNoneCounts(labels.flatMap((label) => state.validator(label) ?? [])),
+    whyNoneCounts: () => whyNoneCounts(state.voters()),
     epoch: publisher.epoch,
     onHead: publisher.onHead,
     onEpoch: publisher.onEpoch,

@@ -105,7 +105,14 @@ function isUnbelievable({
   let highest = chain.head()?.number ?? 0n;
   let others = 0;
   for (const other of validators) {
-    if (other === validator || !answers(other) || !isOurs(other) || other.tip === undefined) continue;
+    if (
+      other === validator ||
+      other.isReplica ||
+      !answers(other) ||
+      !isOurs(other) ||
+      other.tip === undefined
+    )
+      continue;
     others += 1;
     if (other.tip.header.number > highest) highest = other.tip.header.number;
   }

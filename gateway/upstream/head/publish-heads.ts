@@ -19,19 +19,22 @@ export function createHeadPublisher({
   limits,
   genesisHash,
   now,
+  resume,
 }: {
-  log: ReturnType<typeof createHeadLog>;
+  log: Pick<ReturnType<typeof createHeadLog>, "genesis" | "head" | "epoch">;
   logger: Pick<Logger, "error">;
-  limits: HeadLimits;
+  limits: Pick<HeadLimits, "waitersMax">;
   genesisHash: () => string | undefined;
   now: () => number;
+  /** What another process has announced before. */
+  resume?: { head: Head | undefined; epoch: Epoch } | undefined;
 }) {
   const waiters = createWaiters(limits);
   const headListeners = new Set<(head: NewHead) => void>();
   const epochListeners = new Set<(reason: string) => void>();
-  let head: Head | undefined;
-  let epochNumber = 1;
-  let epochStartedAt = now();
+  let head = resume?.head;
+  let epochNumber = resume?.epoch.number ?? 1;
+  let epochStartedAt = resume?.epoch.startedAt ?? now();
   let stopped = false;
 
   function beginEpoch(reason: string): void {

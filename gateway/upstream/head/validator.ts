@@ -3,6 +3,8 @@ import type { Header } from "./read-header.ts";
 /** What is known of one validator and its place on the chain. */
 export type TrackedValidator = {
   readonly label: string;
+  /** It seals no blocks: what the head is is decided without it. */
+  readonly isReplica: boolean;
   /** Its first probe is over, answered or not. */
   probed: boolean;
   /** Probes in a row without an answer that could be read. */
@@ -77,9 +79,10 @@ export type Standing =
   /** It reports a number far above all others. */
   | { kind: "unbelieved" };
 
-export function createTrackedValidator(label: string): TrackedValidator {
+export function createTrackedValidator(label: string, isReplica = false): TrackedValidator {
   return {
     label,
+    isReplica,
     probed: false,
     failures: 0,
     answeredAtMs: undefined,

@@ -40,7 +40,8 @@ export function createValidators({
   const isSound = (validator: Validator) =>
     tierOf(validator, lightLane, head) <= 2 && !validator.health.isSuspect();
 
-  function make({ name, url }: NamedUpstream, index: number): Validator {
+  function make(upstream: NamedUpstream, index: number): Validator {
+    const { name, url } = upstream;
     const health = createHealth({
       settings: settings.health,
       mayEject: () => validators.some((other) => other !== validator && isSound(other)),
@@ -53,7 +54,7 @@ export function createValidators({
         for (const { latency } of validator.lanes) latency.reset();
       },
     });
-    const validator = createValidator({ name, url, index, settings, health, room: receiving.forValidator() });
+    const validator = createValidator({ upstream, index, settings, health, room: receiving.forValidator() });
     urls.set(validator, url);
     return validator;
   }
@@ -65,11 +66,15 @@ export function createValidators({
 
   /** What of `next` is new, and which validators are not in it. */
   function compare(next: readonly NamedUpstream[]) {
-    const isKept = (validator: Validator, { name, url }: NamedUpstream) =>
-      validator.label === name && urls.get(validator) === url;
+    const isKept = (validator: Validator, { name, url, role }: NamedUpstream) =>
+      validator.label === name && urls.get(validator) === url && validator.isReplica === (role === "replica");
     const configured = validators.filter(({ stay }) => stay === "configured");
     return {
       added: next.filter((upstream) => !configured.some((validator) => isKept(validator, upstream))),
+      kept: next.flatMap((upstream) => {
+        const validator = configured.find((other) => isKept(other, upstream));
+        return validator === undefined ? [] : [{ validator, weight: upstream.weight ?? 1 }];
+      }),
       left: configured.filter((validator) => !next.some((upstream) => isKept(validator, upstream))),
     };
   }
@@ -96,7 +101,8 @@ export function createValidators({
 
     /** Makes these the validators: new ones get calls once they are known, others drain. */
     configure(next: readonly NamedUpstream[]): void {
-      const { added, left } = compare(next);
+      const { added, kept, left } = compare(next);
+      for (const { validator, weight } of kept) validator.weight = weight;
       for (const validator of left) {
         validator.stay = "draining";
         logger.info({ validator: validator.label }, "validator is drained");

@@ -30,6 +30,8 @@ export function createValidatorDraw({
   function steadyTier(validator: Validator): number {
     const tier = tierOf(validator, lightLane, head);
     if (tier >= 3) return tier;
+    // It would only pass a transaction on to a validator, and its pool is one more that can lose it.
+    if (validator.isReplica) return 3;
     const lostAtMs = head.connectionLostAtMs?.(validator.label) ?? Number.NEGATIVE_INFINITY;
     if (now() - Math.max(validator.wasOutAtMs, lostAtMs) < settledAfterMs) return 2;
     if (isOffTheChain(validator)) return 2;
@@ -64,7 +66,9 @@ export function createValidatorDraw({
 
   /** No validator has been out lately, is behind, or is off the chain: senders stay where they are. */
   const isCalm = () =>
-    validators.every((validator) => validator.stay !== "configured" || steadyTier(validator) <= 1);
+    validators.every(
+      (validator) => validator.stay !== "configured" || validator.isReplica || steadyTier(validator) <= 1,
+    );
 
   /** It is of our chain, and answers as far as is known. */
   const isInUse = (validator: Validator) =>

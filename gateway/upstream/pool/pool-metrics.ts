@@ -118,6 +118,7 @@ function registerGauges({
 }): void {
   new Gauge({
     name: "tollgate_gateway_validator_in_use",
+    aggregator: "min",
     help: "Whether a validator gets calls: 1 it does, 0.5 half-open or silent at the moment, 0 ejected",
     labelNames: ["validator"],
     registers,
@@ -142,6 +143,7 @@ function registerGauges({
   });
   new Gauge({
     name: "tollgate_gateway_validator_latency_seconds",
+    aggregator: "average",
     help: "How long a validator takes for a request: a moving mean, and the 95th percentile of the latest 256",
     labelNames: ["validator", "lane", "stat"],
     registers,

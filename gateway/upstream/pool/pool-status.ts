@@ -1,3 +1,4 @@
+import type { UpstreamRole } from "../named-upstreams.ts";
 import type { FailureReason } from "./connection.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { waiting } from "./lanes.ts";
@@ -14,6 +15,8 @@ export type PoolStatus = {
 export type ValidatorStatus = {
   label: string;
   url: string;
+  role: UpstreamRole;
+  weight: number;
   /** The circuit breaker. closed: it gets calls. open: it is ejected. trial: it is half-open, and answers pings again. */
   breaker: "closed" | "trial" | "open";
   /** It is silent at the moment, and passed over while others are there. */
@@ -70,6 +73,8 @@ function validatorStatus(validator: Validator, startedAtMs: number): ValidatorSt
   return {
     label: validator.label,
     url: validator.url,
+    role: validator.isReplica ? "replica" : "validator",
+    weight: validator.weight,
     breaker: state === "half-open" ? "trial" : state,
     suspect: health.isSuspect(),
     lastTakenOut:

@@ -1,6 +1,7 @@
 import type { ReceiveRoom } from "../../answer-budget/receive-budget.ts";
 import { basicAuthorization } from "../basic-authorization.ts";
 import type { HttpTarget } from "../http/http-connection.ts";
+import type { NamedUpstream } from "../named-upstreams.ts";
 import {
   type Connection,
   type ConnectionEvents,
@@ -51,6 +52,10 @@ export type Validator = {
   readonly label: string;
   /** Without credentials. */
   readonly url: string;
+  /** How many reads it gets beside the others; 0: none while another one is in order. */
+  weight: number;
+  /** It seals no blocks: reads go there, transactions do not. */
+  readonly isReplica: boolean;
   readonly lanes: readonly ValidatorLane[];
   readonly health: Health;
   /** Room for its answers while they come in. */
@@ -78,15 +83,13 @@ export type Validator = {
 export const lengthBuckets = [1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY] as const;
 
 export function createValidator({
-  name,
-  url,
+  upstream: { name, url, weight = 1, role = "validator" },
   index,
   settings,
   health,
   room,
 }: {
-  name: string;
-  url: string;
+  upstream: NamedUpstream;
   index: number;
   settings: PoolSettings;
   health: Health;
@@ -98,6 +101,8 @@ export function createValidator({
     bit: 1 << index,
     label: name,
     url: withoutCredentials(url),
+    weight,
+    isReplica: role === "replica",
     target: targetOf(url, settings),
     health,
     room,

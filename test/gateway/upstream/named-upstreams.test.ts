@@ -23,6 +23,17 @@ t.test("names stand before addresses, or are counted from 1", async (t) => {
   t.same(schema.parse(`mine=${b},${a}`)[1], { name: "validator-2", url: a }, "by its place, named or not");
 });
 
+t.test("one may have a weight, and be a replica that follows validators", async (t) => {
+  const given = [
+    { name: "alpha", url: a, weight: 1, role: "validator" },
+    { name: "reader", url: b, weight: 3, role: "replica" },
+  ];
+  t.same(schema.parse(given), [
+    { name: "alpha", url: a },
+    { name: "reader", url: b, weight: 3, role: "replica" },
+  ]);
+});
+
 const refused: Record<string, [unknown, RegExp]> = {
   "no address": ["", /at least one/],
   "another protocol": [`alpha=ws://127.0.0.1:8546`, /an address that begins with/],
@@ -30,7 +41,11 @@ const refused: Record<string, [unknown, RegExp]> = {
   "no name before the sign": [`=${a}`, /a name of letters/],
   "a name that a label could not carry": [`al"pha=${a}`, /a name of letters/],
   "a name of 64 characters": [`${"x".repeat(64)}=${a}`, /a name of letters/],
-  "an object with more": [[{ name: "x", url: a, weight: 2 }], /"weight"/],
+  "an object with more": [[{ name: "x", url: a, wait: 2 }], /"wait"/],
+  "a weight below 0": [[{ name: "x", url: a, weight: -1 }], /from 0 to 1000/],
+  "half a weight": [[{ name: "x", url: a, weight: 0.5 }], /from 0 to 1000/],
+  "a role that there is not": [[{ name: "x", url: a, role: "archive" }], /validator or replica/],
+  "replicas alone": [[{ name: "x", url: a, role: "replica" }], /one that is a validator/],
   "a number": [[8545], /an address that begins with/],
   "an address twice": [`x=${a},y=${a}`, /an address stands here twice/],
   "a name twice": [`x=${a},x=${b}`, /a name stands here twice/],

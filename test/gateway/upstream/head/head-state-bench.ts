@@ -16,14 +16,17 @@ export function createHeadStateBench({
   count,
   genesisHash,
   limits = {},
+  replicas = "",
 }: {
   count: number;
   genesisHash?: string | undefined;
   limits?: Partial<HeadLimits>;
+  /** The labels of those that seal no blocks. */
+  replicas?: string;
 }) {
   const labels = Array.from({ length: count }, (_, index) => String.fromCharCode(97 + index));
   const state = createHeadState({
-    labels,
+    tracked: labels.map((label) => ({ label, isReplica: replicas.includes(label) })),
     chainId,
     genesisHash,
     limits: createHeadLimits({ blockTimeMs: 2000, changes: limits }),

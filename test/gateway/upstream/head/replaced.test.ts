@@ -8,7 +8,7 @@ test("one that takes another's name is not distrusted for what that one told", a
   for (const label of ["a", "b", "c"]) bench.say(label, chain, 10);
   bench.head("c", chain.fork("lie", 10), 11);
   t.equal(bench.announced(), 10n);
-  bench.state.change({ added: ["c"], removed: ["c"] });
+  bench.state.change({ added: [{ label: "c" }], removed: ["c"] });
   for (const label of ["c", "a", "b"]) bench.say(label, chain, 10);
   t.equal(bench.eligible(), "abc");
   for (const label of ["a", "b", "c"]) bench.head(label, chain, 11);

@@ -5,6 +5,7 @@ import type { Test } from "tap";
 import type { z } from "zod";
 import type { CallToForward } from "../../../../gateway/methods/call.ts";
 import { readMethodTable } from "../../../../gateway/methods/method-table.ts";
+import type { NamedUpstream } from "../../../../gateway/upstream/named-upstreams.ts";
 import type { PoolHead } from "../../../../gateway/upstream/pool/choose.ts";
 import { poolSettingsSchema } from "../../../../gateway/upstream/pool/pool-settings.ts";
 import { isStreamed, type UpstreamResult } from "../../../../gateway/upstream/upstream-result.ts";
@@ -24,12 +25,21 @@ export const anyHead: PoolHead = {
 export function startPool(
   t: Test,
   urls: readonly string[],
-  { settings = {}, head = anyHead }: { settings?: z.input<typeof poolSettingsSchema>; head?: PoolHead } = {},
+  {
+    settings = {},
+    head = anyHead,
+    more = [],
+  }: {
+    settings?: z.input<typeof poolSettingsSchema>;
+    head?: PoolHead;
+    /** Weight and role, by place. */
+    more?: readonly Pick<NamedUpstream, "weight" | "role">[];
+  } = {},
 ) {
   const registry = new Registry();
   const pool = createValidatorPool({
     // Their places, so that tests of the pool can tell one by its index.
-    upstreams: urls.map((url, index) => ({ name: String(index), url })),
+    upstreams: urls.map((url, index) => ({ name: String(index), url, ...more[index] })),
     settings: poolSettingsSchema.parse(settings),
     chainId: network.chainId,
     head,
