@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Redis } from "ioredis";
 import { filterIndexKey, filterRowKey } from "../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript, type Script } from "../../lib/redis/run-script.ts";
 import { createScript, moveScript, readScript, removeScript } from "./filter-scripts.ts";
 
@@ -28,7 +28,7 @@ export function createFilterStore({
   redis,
   settings,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   /** Read anew each time. `bytesPerKeyMax` is of criteria. */
   settings: { idleMsMax: number; perKeyMax: number; bytesPerKeyMax: number };
 }): FilterStore {

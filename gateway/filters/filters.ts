@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { FoundKey } from "../../lib/keys/key-reader.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import type { AnswerBudget } from "../answer-budget/answer-budget.ts";
 import { unmetRefusal } from "../answer-budget/bound-refusals.ts";
 import { type Answer, ownAnswer } from "../json-rpc/answer.ts";
@@ -44,7 +44,7 @@ export function createFilters({
   settings,
   logger,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   upstream: Pick<Upstream, "ask" | "headNumber" | "onHead" | "onEpoch">;
   askChain: AskChain;
   pending: Pick<PendingTransactions, "end" | "after">;

@@ -3,7 +3,7 @@ import type { BudgetStore } from "./budget-store.ts";
 import { recentUse } from "./lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { LimiterStats } from "./limiter-stats.ts";
-import type { RedisHealth } from "./redis-health.ts";
+import type { ShardHealth } from "./shard-health.ts";
 
 /** Calls in one script: keeps Redis free for others, a few milliseconds at the most. */
 const callsPerCommandMax = 2000;
@@ -25,13 +25,13 @@ export type AskQueue = {
  */
 export function createAskQueue({
   store,
-  health,
+  shards,
   keeper,
   stats,
   monotonicMs,
 }: {
   store: BudgetStore;
-  health: RedisHealth;
+  shards: ShardHealth;
   keeper: LeaseKeeper;
   stats: LimiterStats;
   monotonicMs: () => number;
@@ -93,6 +93,7 @@ export function createAskQueue({
 
   async function ask(budget: Budget, waiting: readonly Waiting[], wanted: number): Promise<void> {
     const { keyId, team, limit, teamCap } = budget;
+    const health = shards.of(team);
     const outage = health.outage();
     const runs = toRuns(waiting);
     const calls = runs.reduce((sum, { count }) => sum + count, 0);

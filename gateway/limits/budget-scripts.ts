@@ -1,5 +1,7 @@
+import { defineScript } from "../../lib/redis/run-script.ts";
+
 /*
- * The two scripts that change budgets. KEYS[1] is the budget of a key, KEYS[2] that of its team: one hash tag. The
+ * The two scripts that change budgets. KEYS[1] is the budget of a key, KEYS[2] that of its team, where it has a cap: one hash tag. The
  * fields are described in lib/redis/keys/gateway.ts.
  *
  * ARGV[1] is empty: the time is Redis's own (TIME), so the clocks of gateways do not matter. Tests put a time there to
@@ -54,7 +56,8 @@ end
  * Answer: [key's window, its ms to the end, points left, team's window, its ms to the end, points left (-1: no
  * cap), points leased, 1 if the key's limit refused a call + 2 if the team's did, then for each pair the calls that fit].
  */
-export const takeScript = `${opening}
+export const takeScript = defineScript(
+  `${opening}
 local function openForCharge(name, max)
   local budget = open(name)
   budget.max = max
@@ -131,7 +134,8 @@ if team then teamWindow, teamEnds, teamLeft = describe(team) end
 local answer = { keyWindow, keyEnds, keyLeft, teamWindow, teamEnds, teamLeft, leased, keyShort + teamShort }
 for _, fit in ipairs(fits) do answer[#answer + 1] = fit end
 return answer
-`;
+`,
+);
 
 /**
  * Gives back what is left of a lease, once: only in the window that it was taken in, and only under the number of the
@@ -140,7 +144,7 @@ return answer
  * ARGV: time or '', window ms, process, number of the lease, points, key's window, team's window (may be empty).
  * Answer: the points that the key's budget got back.
  */
-export const giveBackScript = `${opening}
+export const giveBackScript = defineScript(`${opening}
 local lessee, points = 'p:' .. ARGV[3], tonumber(ARGV[5])
 local function giveBack(name, window)
   local budget = open(name)
@@ -158,4 +162,4 @@ local back = giveBack(KEYS[1], ARGV[6])
 redis.call('HSET', KEYS[1], lessee, '')
 if ARGV[7] ~= '' then giveBack(KEYS[2], ARGV[7]) end
 return back
-`;
+`);

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
-import type { Redis } from "ioredis";
 import { keyBudgetKey, limitsProbeKey, teamBudgetKey } from "../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
+import { runScript } from "../../lib/redis/run-script.ts";
 import { giveBackScript, takeScript } from "./budget-scripts.ts";
 
 /** Whose clock the windows follow: production uses Redis's own; `caller` sends the time, for tests of many windows. */
@@ -50,8 +50,8 @@ export type BudgetStore = {
   take(request: TakeRequest): Promise<Taken>;
   /** Answers the points that were given back: 0 for another window, another lease, or a second time. */
   giveBack(request: GiveBackRequest): Promise<number>;
-  /** Takes a point from a budget that belongs to no key, to see whether Redis runs the script again, and may write. */
-  probe(): Promise<void>;
+  /** Takes a point from a budget that belongs to no key, to see whether the team's Redis runs the script again, and may write. */
+  probe(team: string): Promise<void>;
 };
 
 /** The Redis side of budgets: sends the scripts, reads their answers. One round trip for each call. */
@@ -62,59 +62,53 @@ export function createBudgetStore({
   redisClock,
   now,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   /** Name of this process among all that share the Redis. */
   processId: string;
   windowMs: number;
   redisClock: RedisClock;
   now: () => number;
 }): BudgetStore {
-  const take = prepareScript(redis, takeScript);
-  const giveBack = prepareScript(redis, giveBackScript);
   const time = () => (redisClock === "caller" ? Math.floor(now()) : "");
 
   return {
     async take({ keyId, team, limit, teamCap, lease, wanted, runs }) {
       const pairs = runs.flatMap(({ cost, count }) => [cost, count]);
-      const answer = await take.run(
-        [keyBudgetKey({ team, keyId }), teamBudgetKey(team)],
-        [time(), windowMs, limit, teamCap, processId, lease, wanted, ...pairs],
-      );
+      const answer = await runScript({
+        redis,
+        script: takeScript,
+        keys: keysOf({ keyId, team, isCapped: teamCap > 0 }),
+        args: [time(), windowMs, limit, teamCap, processId, lease, wanted, ...pairs],
+      });
       return readTaken(answer, runs.length);
     },
     async giveBack({ keyId, team, lease, points, keyWindow, teamWindow }) {
-      const answer = await giveBack.run(
-        [keyBudgetKey({ team, keyId }), teamBudgetKey(team)],
-        [time(), windowMs, processId, lease, points, keyWindow, teamWindow],
-      );
+      const answer = await runScript({
+        redis,
+        script: giveBackScript,
+        keys: keysOf({ keyId, team, isCapped: teamWindow !== "" }),
+        args: [time(), windowMs, processId, lease, points, keyWindow, teamWindow],
+      });
       return readNumber(answer);
     },
-    async probe() {
-      // Sent as text, so that a restarted Redis has the script before the first call that needs it.
-      await take.runText([limitsProbeKey, limitsProbeKey], [time(), windowMs, 1e9, 0, processId, 0, 0, 1, 1]);
+    async probe(team) {
+      await runScript({
+        redis,
+        script: takeScript,
+        keys: [limitsProbeKey(team)],
+        args: [time(), windowMs, 1e9, 0, processId, 0, 0, 1, 1],
+      });
     },
   };
 }
 
-type Script = {
-  run(keys: readonly [string, string], args: (string | number)[]): Promise<unknown>;
-  runText(keys: readonly [string, string], args: (string | number)[]): Promise<unknown>;
-};
-
-function prepareScript(redis: Redis, text: string): Script {
-  const sha = hash("sha1", text);
-  return {
-    async run(keys, args) {
-      try {
-        return await redis.evalsha(sha, keys.length, ...keys, ...args);
-      } catch (error) {
-        // Nothing was carried out: Redis does not know the script (restarted, or SCRIPT FLUSH).
-        if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-        return redis.eval(text, keys.length, ...keys, ...args);
-      }
-    },
-    runText: (keys, args) => redis.eval(text, keys.length, ...keys, ...args),
-  };
+/**
+ * A cap that is not there is not named: while a slot moves between nodes, a script that names a key which is on neither of them
+ * is refused until the move is over.
+ */
+function keysOf({ keyId, team, isCapped }: { keyId: string; team: string; isCapped: boolean }): string[] {
+  const key = keyBudgetKey({ team, keyId });
+  return isCapped ? [key, teamBudgetKey(team)] : [key];
 }
 
 function readTaken(answer: unknown, runs: number): Taken {

@@ -8,7 +8,7 @@ export function createBudgets({
   outage,
   onDropped,
 }: {
-  outage: () => number;
+  outage: (team: string) => number;
   onDropped: (budget: Budget) => void;
 }) {
   const budgets = new LRUCache<string, Budget>({ max: keysMax, dispose: onDropped });
@@ -16,7 +16,7 @@ export function createBudgets({
   return function budgetOf({ keyId, team, limitPerMinute, teamCapPerMinute = 0 }: ChargeRequest): Budget {
     let budget = budgets.get(keyId);
     if (budget?.team !== team) {
-      budget = createBudget({ keyId, team, outage: outage() });
+      budget = createBudget({ keyId, team, outage: outage(team) });
       budgets.set(keyId, budget);
     }
     if (budget.limit !== limitPerMinute || budget.teamCap !== teamCapPerMinute) {

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { crc32 } from "node:zlib";
-import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { limitAddress } from "../../lib/http-service/client-address.ts";
 import { failuresKeyPrefix } from "../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { createRate } from "./rate.ts";
 
 /** How many blocked addresses are remembered. Redis is asked again about the one that was not seen for longest. */
@@ -42,7 +42,7 @@ export function createFailureLimiter({
   sharedPerSecondMax = 1_000_000,
   monotonicMs = () => performance.now(),
 }: {
-  redis: Redis;
+  redis: RedisClient;
   points: number;
   durationSeconds: number;
   /** Failures that this process counts in Redis; more are counted by this process alone. */

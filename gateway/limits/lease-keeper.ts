@@ -1,7 +1,7 @@
 import type { Budget } from "./budget.ts";
 import type { BudgetStore } from "./budget-store.ts";
 import type { LimiterStats } from "./limiter-stats.ts";
-import type { RedisHealth } from "./redis-health.ts";
+import type { ShardHealth } from "./shard-health.ts";
 
 const sweepIntervalMs = 25;
 
@@ -18,13 +18,13 @@ export type LeaseKeeper = {
 /** Gives unused points back to Redis, `leaseIdleMs` after the key's last call. */
 export function createLeaseKeeper({
   store,
-  health,
+  shards,
   stats,
   monotonicMs,
   leaseIdleMs,
 }: {
   store: BudgetStore;
-  health: RedisHealth;
+  shards: ShardHealth;
   stats: LimiterStats;
   monotonicMs: () => number;
   leaseIdleMs: number;
@@ -68,6 +68,7 @@ export function createLeaseKeeper({
   async function giveBack(budget: Budget): Promise<void> {
     const { keyId, team, lease } = budget;
     const { points, number, keyWindow, teamWindow, keyEndsMs } = lease;
+    const health = shards.of(team);
     const outage = health.outage();
     // Removed here before Redis has them: if the answer is lost no process has them, and never two processes.
     lease.points = 0;

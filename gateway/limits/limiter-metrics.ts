@@ -11,6 +11,7 @@ export function registerLimiterMetrics({
 }): void {
   new Gauge({
     name: "tollgate_limits_degraded",
+    aggregator: "max",
     help: "1 while Redis does not answer and limits are kept by this process alone",
     registers: [registry],
     collect() {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { createAskQueue } from "./ask-queue.ts";
 import {
   type Budget,
@@ -17,7 +17,8 @@ import { createChargeResults } from "./charge-results.ts";
 import { countUse, runsLow, spend } from "./lease.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { createLimiterStats, type LimiterStats } from "./limiter-stats.ts";
-import { createRedisHealth, type RedisHealth } from "./redis-health.ts";
+import type { RedisHealth } from "./redis-health.ts";
+import { createShardHealth } from "./shard-health.ts";
 
 /** Calls that wait for Redis at once: it answers or fails within the command timeout, so this bounds a burst. */
 const waitingCallsMax = 50_000;
@@ -63,7 +64,7 @@ export function createLimiter({
   probeIntervalMs = 250,
 }: {
   /** Made by `createRedisClient`: the limiter relies on its timeouts, and on commands that are not repeated. */
-  redis: Redis;
+  redis: RedisClient;
   logger: Pick<Logger, "info" | "warn">;
   /** Wall clock: for logs and `state()`, and for the windows only where `redisClock` is "caller". */
   now?: () => number;
@@ -76,29 +77,29 @@ export function createLimiter({
 }): Limiter {
   const store = createBudgetStore({ redis, processId, windowMs, redisClock, now });
   const stats = createLimiterStats();
-  const probe = () => {
+  const probe = (team: string) => {
     stats.commands.probe += 1;
-    return store.probe();
+    return store.probe(team);
   };
-  const health = createRedisHealth({ redis, probe, probeIntervalMs, now, logger });
-  const keeper = createLeaseKeeper({ store, health, stats, monotonicMs, leaseIdleMs });
-  const queue = createAskQueue({ store, health, keeper, stats, monotonicMs });
+  const shards = createShardHealth({ redis, probe, probeIntervalMs, now, logger });
+  const keeper = createLeaseKeeper({ store, shards, stats, monotonicMs, leaseIdleMs });
+  const queue = createAskQueue({ store, shards, keeper, stats, monotonicMs });
   const { chargeLocally, refuse, describe } = createChargeResults({ stats, windowMs });
   const budgetOf = createBudgets({
-    outage: health.outage,
+    outage: (team) => shards.of(team).outage(),
     onDropped: (budget) => void keeper.giveBack(budget),
   });
 
   return {
     charge,
-    hold: health.hold,
-    state: health.state,
+    hold: shards.hold,
+    state: shards.state,
     stats: () => stats,
     keysWithLease: keeper.held,
     async stop() {
       await queue.settled();
       await keeper.stop();
-      health.stop();
+      shards.stop();
     },
   };
 
@@ -107,6 +108,7 @@ export function createLimiter({
     const { costs } = request;
     const budget = budgetOf(request);
     const admitted: boolean[] = [];
+    const health = shards.of(request.team);
     if (!health.answers()) return chargeLocally(budget, costs, admitted, nowMs);
     if (budget.outage !== health.outage()) forgetRedis(budget, health.outage());
 

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
-import { RedisSilentError } from "../../lib/redis/redis-client.ts";
+import { RedisSilentError } from "../../lib/redis/limit-answer-time.ts";
 
 const connectionLost = "connection lost";
 
@@ -31,17 +31,20 @@ export function createRedisHealth({
   probeIntervalMs,
   now,
   logger,
+  nextOutage,
 }: {
   redis: Redis;
   probe: () => Promise<void>;
   probeIntervalMs: number;
   now: () => number;
   logger: Pick<Logger, "info" | "warn">;
+  /** A number for `outage` that was not there before. */
+  nextOutage: () => number;
 }): RedisHealth {
   let answers = redis.status === "ready";
   let reason = answers ? undefined : "not connected yet";
   let since = now();
-  let outage = 0;
+  let outage = nextOutage();
   let held: string | undefined;
   let probing = false;
   let stopped = false;
@@ -77,7 +80,7 @@ export function createRedisHealth({
   };
 
   function goDown(why: string): void {
-    outage += 1;
+    outage = nextOutage();
     reason = why;
     if (!answers) return;
     answers = false;

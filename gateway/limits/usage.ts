@@ -1,5 +1,6 @@
-import type { Redis } from "ioredis";
 import { keyBudgetKey, teamBudgetKey } from "../../lib/redis/keys/gateway.ts";
+import { readTime } from "../../lib/redis/read-time.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 
 export type Usage = {
   /** Points taken in the window that runs now; those that a gateway holds in advance are among them. */
@@ -17,17 +18,15 @@ export async function readUsage({
   keyId,
   team,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   keyId: string;
   team: string;
 }): Promise<{ key: Usage; team: Usage }> {
-  const [time, key, cap] = await Promise.all([
-    redis.time(),
+  const [nowMs, key, cap] = await Promise.all([
+    readTime(redis, keyBudgetKey({ team, keyId })),
     redis.hmget(keyBudgetKey({ team, keyId }), "e", "u", "d", "n"),
     redis.hmget(teamBudgetKey(team), "e", "u", "d", "n"),
   ]);
-  const [seconds, microseconds] = time.map(Number);
-  const nowMs = (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
   return { key: toUsage(key, nowMs), team: toUsage(cap, nowMs) };
 }
 

@@ -1,4 +1,3 @@
-import { Redis } from "ioredis";
 import { pino } from "pino";
 import t from "tap";
 import { createAnswerBudget } from "../../../gateway/answer-budget/answer-budget.ts";
@@ -17,7 +16,7 @@ import {
   type ScriptedLog,
   topicOf,
 } from "../../fakes/scripted-chain.ts";
-import { startRedis } from "../../helpers/redis.ts";
+import { connectAdmin, findKeys, flushAll, startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 
 const methods = readMethodTable(new URL("../../../config/methods.yaml", import.meta.url).pathname);
@@ -26,10 +25,9 @@ const [transfer, approval] = [topicOf("transfer"), topicOf("approval")];
 
 t.test("filters", async (t) => {
   const server = await startRedis(t);
-  const redis = new Redis(server.url);
-  t.teardown(() => redis.disconnect());
+  const redis = await connectAdmin(t, server.url);
   t.beforeEach(async () => {
-    await redis.flushall();
+    await flushAll(redis);
   });
   const pending = createPendingTransactions({ redis });
 
@@ -319,7 +317,7 @@ t.test("filters", async (t) => {
     }
     t.match(await gateway.call("eth_getFilterChanges", [ids[1]]), { refused: "filter_not_found" });
     t.type(await gateway.call("eth_newBlockFilter"), "string", "those that ended are not counted");
-    await waitFor("nothing is left in Redis", async () => (await redis.keys("{filters:*")).length === 0);
+    await waitFor("nothing is left in Redis", async () => (await findKeys(redis, "{filters:*")).length === 0);
   });
 
   t.test("bad criteria are refused in words", async (t) => {

@@ -1,6 +1,7 @@
 import t from "tap";
 import type { ChargeResult } from "../../../gateway/limits/budget.ts";
 import type { Limiter } from "../../../gateway/limits/limiter.ts";
+import { connectAdmin, findKeys, flushAll, mastersOf, onlySingle } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { startSlowProxy } from "./support/slow-proxy.ts";
@@ -23,8 +24,7 @@ function chargeOne(limiter: Limiter): ChargeResult | Promise<ChargeResult> {
 }
 
 t.test("Redis killed: a tenth of the limit, at once; restarted empty: new windows, by itself", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   t.equal((await chargeAtOnce(limiter, key, 60)).admitted, 60);
@@ -54,8 +54,7 @@ t.test("Redis killed: a tenth of the limit, at once; restarted empty: new window
 t.test(
   "Redis stopped (SIGSTOP): nobody waits longer than the command timeout, and it recovers",
   async (t) => {
-    const server = await startRedisServer();
-    t.teardown(() => server.kill());
+    const server = await startRedisServer(t);
     const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
     t.teardown(stop);
     t.equal((await chargeAtOnce(limiter, key, 60)).admitted, 60);
@@ -86,36 +85,38 @@ t.test(
   },
 );
 
-t.test("Redis too slow: degraded until it is fast again, late answers are not mixed up", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
-  const proxy = await startSlowProxy(server.port);
-  t.teardown(() => proxy.stop());
-  const { limiter, redis, stop } = await startLimiter({ url: proxy.url, commandTimeoutMs });
-  t.teardown(stop);
+t.test(
+  "Redis too slow: degraded until it is fast again, late answers are not mixed up",
+  { skip: onlySingle },
+  async (t) => {
+    const server = await startRedisServer(t);
+    const proxy = await startSlowProxy(Number(new URL(server.url).port));
+    t.teardown(() => proxy.stop());
+    const { limiter, redis, stop } = await startLimiter({ url: proxy.url, commandTimeoutMs });
+    t.teardown(stop);
 
-  proxy.setDelayMs(commandTimeoutMs / 4);
-  t.match(
-    await chargeOne(limiter),
-    { admitted: [true], degraded: false, remaining: 99 },
-    "slow, not too slow",
-  );
+    proxy.setDelayMs(commandTimeoutMs / 4);
+    t.match(
+      await chargeOne(limiter),
+      { admitted: [true], degraded: false, remaining: 99 },
+      "slow, not too slow",
+    );
 
-  proxy.setDelayMs(commandTimeoutMs * 2);
-  const { result, tookMs } = await timed(() => chargeOne(limiter));
-  t.match(result, { admitted: [true], degraded: true });
-  t.ok(tookMs < patienceMs, `waited ${Math.round(tookMs)} ms`);
+    proxy.setDelayMs(commandTimeoutMs * 2);
+    const { result, tookMs } = await timed(() => chargeOne(limiter));
+    t.match(result, { admitted: [true], degraded: true });
+    t.ok(tookMs < patienceMs, `waited ${Math.round(tookMs)} ms`);
 
-  proxy.setDelayMs(0);
-  await waitFor("recovery", () => limiter.state().answers);
-  const answers = await Promise.all(["a", "b", "c"].map((text) => redis.echo(text)));
-  t.strictSame(answers, ["a", "b", "c"]);
-  t.match(await chargeOne(limiter), { admitted: [true], degraded: false });
-});
+    proxy.setDelayMs(0);
+    await waitFor("recovery", () => limiter.state().answers);
+    const answers = await Promise.all(["a", "b", "c"].map((text) => redis.echo(text)));
+    t.strictSame(answers, ["a", "b", "c"]);
+    t.match(await chargeOne(limiter), { admitted: [true], degraded: false });
+  },
+);
 
 t.test("an unsteady Redis does not add up to more than a tenth in a window", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   let local = 0;
@@ -131,8 +132,7 @@ t.test("an unsteady Redis does not add up to more than a tenth in a window", asy
 });
 
 t.test("points held when Redis is lost are not used on top of its new windows", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   const busy = { ...key, keyId: "busy", limitPerMinute: 10_000 };
@@ -155,7 +155,7 @@ t.test("points held when Redis is lost are not used on top of its new windows", 
 });
 
 t.test("a team's cap is kept at a tenth, too", async (t) => {
-  const server = await startRedisServer();
+  const server = await startRedisServer(t);
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   await server.kill();
@@ -167,21 +167,20 @@ t.test("a team's cap is kept at a tenth, too", async (t) => {
 });
 
 t.test("a Redis that refuses writes counts as one that does not answer", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
-  const { limiter, redis, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
+  const server = await startRedisServer(t);
+  const admin = await connectAdmin(t, server.url);
+  const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
-  await redis.config("SET", "maxmemory", "1");
+  for (const node of mastersOf(admin)) await node.config("SET", "maxmemory", "1");
   t.match(await chargeOne(limiter), { admitted: [true], degraded: true });
   t.match(limiter.state(), { answers: false, reason: /OOM/ });
-  await redis.config("SET", "maxmemory", "0");
+  for (const node of mastersOf(admin)) await node.config("SET", "maxmemory", "0");
   await waitFor("recovery", () => limiter.state().answers);
   t.match(await chargeOne(limiter), { degraded: false });
 });
 
 t.test("a pause of this process is not taken for a silence of Redis", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
+  const server = await startRedisServer(t);
   const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   const charged = chargeOne(limiter);
@@ -192,12 +191,12 @@ t.test("a pause of this process is not taken for a silence of Redis", async (t) 
 });
 
 t.test("scripts that Redis forgot are sent again", async (t) => {
-  const server = await startRedisServer();
-  t.teardown(() => server.kill());
-  const { limiter, redis, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
+  const server = await startRedisServer(t);
+  const admin = await connectAdmin(t, server.url);
+  const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
   t.teardown(stop);
   await chargeOne(limiter);
-  await redis.script("FLUSH");
+  for (const node of mastersOf(admin)) await node.script("FLUSH");
   t.match(await chargeOne(limiter), { admitted: [true], degraded: false, remaining: 98 });
 });
 
@@ -209,9 +208,9 @@ function pause(forMs: number): void {
 t.test(
   "a Redis that answers and is not to be trusted: a tenth, and no lease from before is used after it",
   async (t) => {
-    const server = await startRedisServer();
-    t.teardown(() => server.kill());
-    const { limiter, redis, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
+    const server = await startRedisServer(t);
+    const admin = await connectAdmin(t, server.url);
+    const { limiter, stop } = await startLimiter({ url: server.url, commandTimeoutMs });
     t.teardown(stop);
     const busy = { ...key, limitPerMinute: 20_000 };
     await chargeAtOnce(limiter, busy, 1000);
@@ -219,7 +218,7 @@ t.test(
       await chargeAtOnce(limiter, busy, 100);
       return limiter.keysWithLease() > 0;
     });
-    await redis.flushall();
+    await flushAll(admin);
     limiter.hold("emptied");
     t.match(limiter.state(), { answers: false, reason: "emptied" });
     const { admitted, degraded } = await chargeAtOnce(limiter, busy, 5000);
@@ -227,7 +226,7 @@ t.test(
     // Several probes' time: it answers, and is still not asked.
     await new Promise((resolve) => setTimeout(resolve, 200));
     t.match(limiter.state(), { answers: false, reason: "emptied" });
-    t.strictSame(await redis.keys("*budget*"), [], "no window was begun meanwhile");
+    t.strictSame(await findKeys(admin, "*budget*"), [], "no window was begun meanwhile");
 
     limiter.hold(undefined);
     await waitFor("trusted again", () => limiter.state().answers);

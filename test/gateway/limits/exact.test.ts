@@ -1,10 +1,10 @@
 import t from "tap";
+import { connectAdmin } from "../../helpers/redis.ts";
 import { startProcesses } from "./support/processes.ts";
 import { startRedisServer } from "./support/redis-server.ts";
-import { chargeAtOnce, connectRedis, count, startLimiter } from "./support/start-limiter.ts";
+import { chargeAtOnce, count, startLimiter } from "./support/start-limiter.ts";
 
-const server = await startRedisServer();
-t.teardown(() => server.kill());
+const server = await startRedisServer(t);
 
 let keys = 0;
 function newKey(limitPerMinute = 100) {
@@ -144,8 +144,7 @@ t.test("waves over a window's end by Redis's own clock: what was admitted is wha
     wallSkewsMs: [0, 600_000, -600_000],
   });
   t.teardown(() => Promise.all(processes.map((one) => one.stop())));
-  const redis = connectRedis(server.url);
-  t.teardown(() => redis.disconnect());
+  const redis = await connectAdmin(t, server.url);
   const key = newKey();
   const windows = new Map<string, { used: number; waves: number }>();
   let admitted = 0;

@@ -5,8 +5,7 @@ import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { connectRedis } from "./support/start-limiter.ts";
 
-const server = await startRedisServer();
-t.teardown(() => server.kill());
+const server = await startRedisServer(t);
 
 async function startFailureLimiter({ points = 3, durationSeconds = 60 } = {}) {
   const redis = connectRedis(server.url);
@@ -69,7 +68,7 @@ t.test("a block ends", async (t) => {
 });
 
 t.test("without Redis failures are counted in memory, with no wait", async (t) => {
-  const own = await startRedisServer();
+  const own = await startRedisServer(t);
   t.teardown(() => own.kill());
   const redis = connectRedis(own.url);
   t.teardown(() => redis.disconnect());

@@ -8,7 +8,7 @@ import { startProcesses } from "./support/processes.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { chargeAtOnce, connectRedis, startLimiter } from "./support/start-limiter.ts";
 
-const server = await startRedisServer();
+const server = await startRedisServer(t);
 const redis = connectRedis(server.url);
 await waitFor("connection", () => redis.status === "ready");
 t.teardown(async () => {

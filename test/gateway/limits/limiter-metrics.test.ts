@@ -5,8 +5,7 @@ import { waitFor } from "../../helpers/wait-for.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { chargeAtOnce, startLimiter } from "./support/start-limiter.ts";
 
-const server = await startRedisServer();
-t.teardown(() => server.kill());
+const server = await startRedisServer(t);
 
 t.test("counters and state are those of the limiter when asked", async (t) => {
   const { limiter, stop } = await startLimiter({ url: server.url });

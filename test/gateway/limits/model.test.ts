@@ -4,8 +4,7 @@ import { startRedisServer } from "./support/redis-server.ts";
 import { startLimiter } from "./support/start-limiter.ts";
 import "../../helpers/property-seed.ts";
 
-const server = await startRedisServer();
-t.teardown(() => server.kill());
+const server = await startRedisServer(t);
 
 /** The rule in its plainest form: one key, one team's cap, a call after the other, fixed windows. */
 function createModel(limit: number, cap: number) {

@@ -3,8 +3,7 @@ import { readUsage } from "../../../gateway/limits/usage.ts";
 import { startRedisServer } from "./support/redis-server.ts";
 import { chargeAtOnce, startLimiter } from "./support/start-limiter.ts";
 
-const server = await startRedisServer();
-t.teardown(() => server.kill());
+const server = await startRedisServer(t);
 
 t.test("use in the window and on this day, of a key and of a team with a cap", async (t) => {
   const { limiter, redis, stop } = await startLimiter({ url: server.url });

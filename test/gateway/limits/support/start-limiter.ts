@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import type { ChargeRequest, ChargeResult } from "../../../../gateway/limits/budget.ts";
 import { createLimiter, type Limiter } from "../../../../gateway/limits/limiter.ts";
-import { createRedisClient, waitForRedis } from "../../../../lib/redis/redis-client.ts";
+import { createRedisClient, type RedisClient, waitForRedis } from "../../../../lib/redis/redis-client.ts";
+import { asUser } from "../../../helpers/redis.ts";
 
 const logger = { info: () => {}, warn: () => {} };
 
@@ -11,8 +11,14 @@ export type Counted = { admitted: number; refused: number; degraded: number };
 const patientMs = 5000;
 
 /** A Redis client with no log. */
-export function connectRedis(url: string, commandTimeoutMs = patientMs): Redis {
-  return createRedisClient({ url, name: "test", logger, commandTimeoutMs, reconnectDelayMaxMs: 100 });
+export function connectRedis(url: string, commandTimeoutMs = patientMs): RedisClient {
+  return createRedisClient({
+    url: asUser(url, "gateway"),
+    name: "test",
+    logger,
+    commandTimeoutMs,
+    reconnectDelayMaxMs: 100,
+  });
 }
 
 /** A limiter as a gateway process has one, once Redis answers. `stop` ends its connection too. */
@@ -29,7 +35,7 @@ export async function startLimiter({
   windowMs?: number;
   commandTimeoutMs?: number;
   wallSkewMs?: number;
-}): Promise<{ limiter: Limiter; redis: Redis; stop(): Promise<void> }> {
+}): Promise<{ limiter: Limiter; redis: RedisClient; stop(): Promise<void> }> {
   const redis = connectRedis(url, commandTimeoutMs);
   await waitForRedis({ redis, logger });
   const limiter = createLimiter({
