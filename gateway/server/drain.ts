@@ -31,6 +31,20 @@ export function createDrain({ lingerMs }: { lingerMs: number }) {
     begin(): void {
       isStopping = true;
     },
+    /**
+     * Resolves when no connection is open any more, or after `waitMs`: a connection that is closed while it is idle may be one
+     * on which a request is on its way, which its client could not send again.
+     */
+    untilEmpty: (waitMs: number) =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, waitMs);
+        onChange = () => {
+          if (openCount > 0) return;
+          clearTimeout(timer);
+          resolve();
+        };
+        onChange();
+      }),
     isStopping: () => isStopping,
     isDone,
     /** Resolves when nothing is in flight any more, or after `waitMs`. */

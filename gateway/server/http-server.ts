@@ -13,6 +13,7 @@ import {
   exclusivePort,
   type HttpRequest,
   type HttpResponse,
+  sharedPort,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -29,13 +30,20 @@ export type HttpServer = {
   certificate(): Certificate | undefined;
   /** Serves the certificate of other files from now on. Does nothing without TLS. */
   useCertificate(files: TlsFiles): void;
-  /** Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. */
-  stop(options: { timeoutMs: number }): Promise<void>;
+  /** From now on each answer closes its connection. New ones are taken as before, until `delayMs` are over. */
+  drain(options: { delayMs: number }): Promise<void>;
+  /**
+   * Stops listening, lets answers on their way go out, and closes what is left after `timeoutMs`. Before that it goes on to
+   * answer on open connections, each with its last answer, until their clients have closed them, for `idleMs` at most.
+   */
+  stop(options: { timeoutMs: number; idleMs?: number }): Promise<void>;
 };
 
 export type HttpServerOptions = RequestSettings & {
   host: string;
   port: number;
+  /** Other processes of this service listen there too, and the kernel gives each a share of the connections. */
+  isPortShared?: boolean;
   tls: TlsFiles | undefined;
   /** The reply to a request whose body comes in chunks, none of them with its head. */
   refuseBodiless: (head: RequestHead) => Reply;
@@ -54,13 +62,14 @@ const lastWordsMsMax = 300;
 /**
  * HTTP over uWebSockets.js, with `tls` over TLS. `handle` gets each request and answers it once; it must not throw.
  *
- * The port is taken exclusively: the library's default (SO_REUSEPORT) would let a second gateway share it in silence.
+ * The port is taken exclusively, unless it is shared on purpose: the library's default (SO_REUSEPORT) would let a second
+ * gateway share it in silence.
  * The library closes connections whose head stalls for 10 s or whose body comes in at less than 16 KB a second.
  *
  * @throws Error where the port is taken; CertificateError where `tls` names files that cannot be used.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { host, port, tls, sockets, slots, giveUp, logger } = options;
+  const { host, port, isPortShared = false, tls, sockets, slots, giveUp, logger } = options;
   const connections = createHttpConnections({ slots });
   const drain = createDrain({ lingerMs });
   const serve = createServe({ options, connections, drain });
@@ -68,7 +77,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const app = secure?.acceptor ?? serve(App());
 
   const socket = await new Promise<us_listen_socket | false>((listening) => {
-    app.listen(host, port, exclusivePort, listening);
+    app.listen(host, port, isPortShared ? sharedPort : exclusivePort, listening);
   });
   if (socket === false) {
     (secure ?? app).close();
@@ -80,9 +89,16 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: us_socket_local_port(socket),
     certificate: () => secure?.certificate(),
     useCertificate: (files) => secure?.useFiles(files),
-    async stop({ timeoutMs }) {
+    async drain({ delayMs }) {
+      drain.begin();
+      await wait(delayMs);
+    },
+    async stop({ timeoutMs, idleMs = 0 }) {
       drain.begin();
       us_listen_socket_close(socket);
+      if (idleMs > 0) {
+        await Promise.all([sockets.stop({ timeoutMs }), drain.untilEmpty(idleMs)]);
+      }
       const lastWordsMs = Math.min(lastWordsMsMax, timeoutMs / 4);
       const socketsStopped = sockets.stop({ timeoutMs });
       const patienceMs = timeoutMs - lastWordsMs;

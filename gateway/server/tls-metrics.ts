@@ -10,6 +10,7 @@ export function registerTlsMetrics({
 }): void {
   new Gauge({
     name: "tollgate_gateway_tls_expiry_timestamp_seconds",
+    aggregator: "min",
     help: "When the TLS certificate expires, in Unix seconds; none without TLS",
     registers: [registry],
     collect() {

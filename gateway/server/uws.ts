@@ -46,3 +46,5 @@ type AppDescriptor = { readonly __brand: "uWebSockets.js app" };
 
 /** The library's LIBUS_LISTEN_EXCLUSIVE_PORT. */
 export const exclusivePort = 1;
+/** Its LIBUS_LISTEN_DEFAULT: SO_REUSEPORT. */
+export const sharedPort = 0;
