@@ -1,0 +1,1 @@
+../../../probes/height-moves.sh
