@@ -1,0 +1,113 @@
+import { CommandError, textOf } from "../../../lib/cli/command.ts";
+import { json } from "../../../lib/cli/format.ts";
+import { nameOutOf } from "../../../lib/cli/values.ts";
+import { findBackup } from "../archive/backup-folder.ts";
+import { readReaderKeys } from "../archive/key-files.ts";
+import { type BackupPart, type PartName, partNames } from "../archive/manifest.ts";
+import type { BackupCommand } from "../command.ts";
+import { restorePart, type Until } from "../restore-part.ts";
+
+export const restoreCommand: BackupCommand = {
+  name: "restore",
+  positionals: ["BACKUP", "PART"],
+  summary: "Restores a part of a backup into an empty folder: all of it or nothing.",
+  details: [
+    `BACKUP is an id, a folder, or latest. PART is one of ${partNames.join(", ")}.`,
+    "The folder is the data folder of a server that is not started yet. PostgreSQL replays its log at its first start.",
+    "Nothing is restored over what is there. It asks for identity.txt and verify-key.pem among --keys.",
+  ],
+  options: {
+    into: { value: "FOLDER", text: "the folder to fill", required: true },
+    until: {
+      value: "TIME",
+      text: "of postgres: latest, backup (nothing behind the backup), or a time such as 2027-01-31T12:00:00Z (else latest)",
+    },
+    "genesis-hash": { value: "0xHASH", text: "refuse a backup of another network" },
+  },
+  examples: [
+    "restore latest postgres --into /restore/postgres --until 2027-01-31T12:00:00Z",
+    "restore 20270131T030000 redis --into .data/redis",
+  ],
+  async run({ config, values, positionals: [word = "", asked = ""], json: asJson, now, print, note }) {
+    const read = nameOutOf(partNames)(asked);
+    if (!("value" in read))
+      throw new CommandError(`PART is one of ${partNames.join(", ")}, not "${asked}".`, { exitCode: 2 });
+    const name: PartName = read.value;
+    const keys = await readReaderKeys(config.keys);
+    const backup = await findBackup({ word, root: config.to, verifyKey: keys.verifyKey });
+    const { manifest } = backup;
+    const part = manifest.parts.find((candidate) => candidate.name === name);
+    if (part === undefined) {
+      const held = manifest.parts.map((candidate) => candidate.name).join(", ");
+      throw new CommandError(`${manifest.id} has no ${name}; it holds ${held}.`, { exitCode: 1 });
+    }
+    checkNetwork({ wanted: textOf(values, "genesis-hash"), found: manifest.chain?.genesisHash });
+    const until = readUntil({ text: textOf(values, "until"), part });
+    const folder = textOf(values, "into") ?? "";
+    const { logUntil } = await restorePart({ backup, part, folder, until, keys, now });
+    if (asJson) return print(json({ restored: name, from: manifest.id, into: folder, logUntil }));
+    print(`${name} of ${manifest.takenAt} is in ${folder}.`);
+    for (const line of afterwards(name)) note(line);
+  },
+};
+
+function checkNetwork({ wanted, found }: { wanted: string | undefined; found: string | undefined }): void {
+  if (wanted === undefined || wanted.toLowerCase() === found) return;
+  throw new CommandError(
+    found === undefined
+      ? "The backup does not say of which network it is: it has no keys of one."
+      : `The backup is of another network: its genesis block is ${found}. Nothing was restored.`,
+    { exitCode: 1 },
+  );
+}
+
+function readUntil({ text, part }: { text: string | undefined; part: BackupPart }): Until {
+  if (part.name !== "postgres") {
+    if (text === undefined) return "backup";
+    throw new CommandError("--until is for postgres: the other parts are of the time of the backup.", {
+      exitCode: 2,
+    });
+  }
+  if (text === undefined || text === "latest") return "latest";
+  if (text === "backup") return "backup";
+  // With its zone: a night's difference would be a wrong database.
+  const until = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
+    ? new Date(text)
+    : undefined;
+  if (until === undefined || Number.isNaN(until.getTime())) {
+    throw new CommandError(
+      `--until: latest, backup or a time with its zone, such as 2027-01-31T12:00:00Z, was expected, not "${text}".`,
+      {
+        exitCode: 2,
+      },
+    );
+  }
+  if (until < new Date(part.facts.finishedAt)) {
+    throw new CommandError(
+      `This backup was finished at ${part.facts.finishedAt}: for an earlier time take an older one.`,
+      {
+        exitCode: 1,
+      },
+    );
+  }
+  return until;
+}
+
+/** What has to be done before anybody is served; the runbook's chapter "Back up and restore" says more. */
+function afterwards(name: PartName): readonly string[] {
+  const lines: Record<PartName, readonly string[]> = {
+    redis: [
+      "API keys count as lost until you confirm them, because one that was revoked since would be good again:",
+      "revoke what was revoked since, then: npm run keys -- confirm",
+    ],
+    "redis-faucet": [
+      "Payments since then stand on the chain. The faucet finds them at its start, before it pays anybody.",
+    ],
+    postgres: [
+      "At its first start PostgreSQL replays its log and then takes writes. The runbook (Back up and restore) says what then comes before the api:",
+      "to end (sessions) and to look at (API keys that were revoked, orders that were made since).",
+    ],
+    keys: [],
+  };
+  return lines[name];
+}

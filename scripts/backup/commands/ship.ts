@@ -1,0 +1,24 @@
+import { CommandError } from "../../../lib/cli/command.ts";
+import { json } from "../../../lib/cli/format.ts";
+import { readWriterKeys } from "../archive/key-files.ts";
+import { shipWal } from "../archive/wal-archive.ts";
+import type { BackupCommand } from "../command.ts";
+
+export const shipCommand: BackupCommand = {
+  name: "ship",
+  positionals: [],
+  summary: "Encrypts what PostgreSQL has put into the spool of its log, once.",
+  details: ["The service of the compose file does it every few seconds."],
+  options: {},
+  examples: ["ship"],
+  async run({ config, json: asJson, print }) {
+    if (config.walSpool === "") {
+      throw new CommandError("walSpool of the configuration names no folder (BACKUP_WAL_SPOOL).", {
+        exitCode: 2,
+      });
+    }
+    const keys = await readWriterKeys(config.keys);
+    const shipped = await shipWal({ spool: config.walSpool, to: config.to, keys });
+    print(asJson ? json({ shipped }) : `${shipped.length} files of the log are in ${config.to}.`);
+  },
+};
