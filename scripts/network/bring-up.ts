@@ -62,7 +62,7 @@ export async function bringUp({
     const advice = nodes.whatToDo === undefined ? "" : `\n${nodes.whatToDo(first)}`;
     return { failed: `${waited.failed}${advice}`, interrupted, runsOn: true };
   }
-  const words = waited.ended === undefined ? "" : await lastWords(nodes, waited.ended);
+  const words = waited.ended === undefined ? "" : await tellLastWords(nodes, waited.ended);
   await stopStarted();
   const failed = `${waited.failed}${runAlready ? "" : "; what was started is stopped again"}${words}`;
   return { failed, interrupted, runsOn: false };
@@ -75,7 +75,7 @@ export function tellNotUp({ failed, interrupted, runsOn }: NotUp, note: CommandI
 }
 
 /** Why a node ended, its last lines, and what to do. */
-async function lastWords(nodes: Nodes, name: string): Promise<string> {
+export async function tellLastWords(nodes: Nodes, name: string): Promise<string> {
   const trouble = await nodes.troubleOf?.(name);
   const lines: string[] = [];
   await nodes.logs({

@@ -34,6 +34,10 @@ export type NetworkCommand = CommandDescription & { run: (input: CommandInput) =
 
 export const commonOptions: OptionTable = {
   native: { text: "the validators as processes of this machine, from the Besu that BESU_HOME names" },
+  at: {
+    value: "URL",
+    text: "the validators where something else runs them, such as Kubernetes: their JSON-RPC, N for the number (http://127.0.0.1:250N)",
+  },
   folder: { value: "FOLDER", text: "the network's folder (else `folder` of the configuration)" },
   config: { value: "FILE", text: "the network's configuration (else config/network.yaml)" },
   json: { text: "the answer as JSON on stdout" },

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
+import { addRedisUsers } from "../../genesis/redis-users.ts";
 import { CommandError } from "../../lib/cli/command.ts";
 import type { ExitCode } from "./command.ts";
 import { createCompose } from "./docker/compose.ts";
@@ -19,12 +20,12 @@ const scripts = {
   api: "scripts/api/main.ts",
 } as const;
 /** The service whose secrets and configuration a program needs. */
-const services = { keys: "gateway", faucet: "faucet", api: "api" } as const;
+const services = { keys: "api-key", faucet: "faucet", api: "api" } as const;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const insideText = [
   "Where the network's services run:",
-  "  keys …       npm run keys, with the gateway's Redis",
+  "  keys …       npm run keys, with the gateway's Redis, as its user for keys",
   "  faucet …     npm run faucet, with the faucet's Redis",
   "  api …        npm run api, with the api's PostgreSQL",
   "  compose …    docker compose, for this network and as the user of its containers",
@@ -96,6 +97,7 @@ async function openCompose({
   const problem = await dockerProblem(env, { asks: false });
   if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
   const absolute = resolve(folder);
+  await addRedisUsers(absolute);
   return createCompose({
     folder: absolute,
     override: await writeComposeOverride(absolute, read.manifest),

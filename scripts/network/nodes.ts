@@ -1,3 +1,5 @@
+import type { Services } from "./upgrade/services.ts";
+
 /** A validator as it can be reached. */
 export type NetworkNode = {
   /** `validator-1` */
@@ -16,6 +18,8 @@ export type Nodes = {
   /** Why these cannot start, one text each; empty where they can. */
   obstacles(names: readonly string[]): Promise<readonly string[]>;
   isRunning(name: string): Promise<boolean>;
+  /** Changes with each start; undefined while it does not run. */
+  identityOf(name: string): Promise<string | undefined>;
   /**
    * Starts these as close together as possible: validators whose rounds begin at different times do not meet. Resolves
    * long before the nodes answer. Where one does not start, others may run.
@@ -37,6 +41,9 @@ export type Nodes = {
     signal: AbortSignal;
     onLine: (line: string) => void;
   }): Promise<void>;
+  besu: BesuVersions;
+  /** Our own processes. Absent where they are not containers. */
+  services?: Services;
   /** What runs beside the validators: the trace node, and where they are containers gateway, faucet, Redis. */
   beside?: {
     /** Starts what is down and resolves when everything is healthy. */
@@ -44,4 +51,16 @@ export type Nodes = {
     /** Stops it and the validators: dependents first. */
     down(): Promise<void>;
   };
+};
+
+/** How versions of Besu are named here: by an image, or by a folder. */
+export type BesuVersions = {
+  track: "besuImage" | "besuHome";
+  /** What one is: its name in full, and the version that its program says. With `fetch` an image is pulled where this machine has not got it. */
+  look(
+    version: string,
+    options: { fetch: boolean },
+  ): Promise<{ to: string; version: string } | { failed: string }>;
+  /** Whether a node was started from what this name means now. */
+  runs(name: string, version: string): Promise<boolean>;
 };

@@ -6,6 +6,7 @@ import { ConfigError } from "../../lib/config/read-config.ts";
 import { type CommandInput, commonOptions, type ExitCode, type NetworkCommand } from "./command.ts";
 import { openDockerNodes } from "./docker/docker-nodes.ts";
 import { downCommand } from "./down.ts";
+import { openNodesElsewhere } from "./elsewhere/nodes-elsewhere.ts";
 import { insideText, isInside, runInside } from "./inside.ts";
 import { logsCommand } from "./logs.ts";
 import { openNativeNodes } from "./native/native-nodes.ts";
@@ -16,6 +17,7 @@ import { startCommand } from "./start.ts";
 import { statusCommand } from "./status.ts";
 import { stopCommand } from "./stop.ts";
 import { upCommand } from "./up.ts";
+import { upgradeCommand } from "./upgrade/command.ts";
 import { addCommand, removeCommand, replaceCommand } from "./validators/commands.ts";
 import { listCommand } from "./validators/list.ts";
 import { wipeCommand } from "./wipe.ts";
@@ -37,6 +39,7 @@ const program: Program<NetworkCommand> = {
     addCommand,
     removeCommand,
     replaceCommand,
+    upgradeCommand,
   ],
 };
 
@@ -85,10 +88,17 @@ async function openNetwork({
     env,
   });
   const folder = textOf(values, "folder") ?? config.folder;
+  const at = textOf(values, "at");
+  if (at !== undefined && values["native"] === true)
+    throw new CommandError(
+      "--at and --native do not go together: either one says where the validators are.",
+      { exitCode: 2 },
+    );
   const reopen = async () => {
     const read = readManifest(folder);
     if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
     const { manifest } = read;
+    if (at !== undefined) return { manifest, nodes: openNodesElsewhere({ manifest, at }) };
     const nodes =
       values["native"] === true
         ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })

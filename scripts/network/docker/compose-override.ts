@@ -2,6 +2,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Manifest } from "../../../genesis/manifest.ts";
+import { readVersions, type Versions, versionFor } from "../upgrade/versions-file.ts";
 
 /** The validators of docker/compose.yaml; any other node needs a service of its own. */
 export const shippedNames: readonly string[] = [1, 2, 3, 4, 5].map((number) => `validator-${number}`);
@@ -11,17 +12,18 @@ const fileName = "compose.validators.yaml";
 export const formerProfile = "former";
 
 /**
- * The file that goes behind docker/compose.yaml where validators have come or gone; undefined where the five of the beginning are the
- * nodes. It is written anew for each command, so it always fits network.json.
+ * The file that goes behind docker/compose.yaml where validators have come or gone, or `upgrade` has changed what some run; undefined where the
+ * five of the beginning are the nodes, and the environment says what all run. It is written anew for each command, so it always fits
+ * network.json and versions.json.
  */
 export async function writeComposeOverride(folder: string, manifest: Manifest): Promise<string | undefined> {
-  const override = composeOverride(manifest);
+  const override = withImages(composeOverride(manifest), manifest, await readVersions(folder));
   const file = join(folder, fileName);
   if (override === undefined) {
     await rm(file, { force: true });
     return undefined;
   }
-  const text = `# Written by npm run network: the validators of network.json that docker/compose.yaml has not, and those that are none any more.\n${JSON.stringify(override, null, 2)}\n`;
+  const text = `# Written by npm run network: the validators of network.json that docker/compose.yaml has not, those that are none any more, and the images of versions.json.\n${JSON.stringify(override, null, 2)}\n`;
   if ((await readFile(file, "utf8").catch(() => "")) === text) return file;
   const next = `${file}.${process.pid}.new`;
   await writeFile(next, text);
@@ -61,6 +63,30 @@ export function composeOverride({ validators, formerValidators = [] }: Manifest)
     ...(added.length === 0 ? {} : { volumes: Object.fromEntries(added.map(({ name }) => [name, {}])) }),
   };
 }
+
+/** The images that `upgrade` has chosen: of a node as of what stands beside it. */
+export function withImages(
+  override: ReturnType<typeof composeOverride>,
+  { validators, formerValidators = [], traceNode }: Manifest,
+  { besuImage, image }: Versions,
+) {
+  const nodes = [...validators, ...formerValidators, ...(traceNode === undefined ? [] : [traceNode])];
+  const chosen = [
+    ...nodes.map(({ name }) => [name, versionFor(besuImage, name)] as const),
+    ...ours.map((name) => [name, versionFor(image, name)] as const),
+    // It makes the api's key, and goes with it.
+    ["api-key", versionFor(image, "api")] as const,
+  ];
+  const images = chosen.flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, { image: text }] as const],
+  );
+  if (images.length === 0) return override;
+  const services: Record<string, object> = { ...override?.services };
+  for (const [name, { image: text }] of images) services[name] = { ...services[name], image: text };
+  return { ...override, services };
+}
+
+const ours = ["gateway", "faucet", "api", "network-exporter"];
 
 const notStarted = { profiles: [formerProfile] };
 

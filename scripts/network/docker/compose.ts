@@ -101,6 +101,26 @@ export function createCompose({
       return looking;
     },
     project,
+    /** Its container and the start of that: another one after each start. Undefined while it does not run. */
+    async identityOf(service: string): Promise<string | undefined> {
+      const [id] = (await run(["ps", "--quiet", service])).out;
+      if (id === undefined) return undefined;
+      const format = "{{.Id}} {{.State.StartedAt}} {{.State.Running}}";
+      const inspected = await runDocker({ args: ["inspect", "--format", format, id], env: environment });
+      const [line = ""] = inspected.out;
+      return line.endsWith(" true") ? line : undefined;
+    },
+    /** Whether its container is of this image as it is now: a name may have been given to another one since. */
+    async runsImage(service: string, image: string): Promise<boolean> {
+      const [id] = (await run(["ps", "--all", "--quiet", service])).out;
+      if (id === undefined) return false;
+      const asked = [
+        ["inspect", "--format", "{{.Image}}", id],
+        ["image", "inspect", "--format", "{{.Id}}", image],
+      ];
+      const [own, wanted] = await Promise.all(asked.map((args) => runDocker({ args, env: environment })));
+      return own?.ok === true && wanted?.ok === true && own.out[0] === wanted.out[0];
+    },
     /** Other `docker` commands. */
     docker: (args: readonly string[]) => runDocker({ args, env: environment }),
   };

@@ -1,13 +1,17 @@
 import { resolve } from "node:path";
 import type { Manifest } from "../../../genesis/manifest.ts";
+import { addRedisUsers } from "../../../genesis/redis-users.ts";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
 import type { Nodes } from "../nodes.ts";
+import { readBesuVersion } from "../upgrade/besu-version.ts";
 import { createCompose } from "./compose.ts";
 import { formerProfile, shippedNames, writeComposeOverride } from "./compose-override.ts";
 import { tellTroubles, troubleOf, whatToDo } from "./container-troubles.ts";
+import { createServices } from "./docker-services.ts";
 import { dockerProblem } from "./find-docker.ts";
 import { handOver } from "./hand-over.ts";
+import { lookAtImage } from "./look-at-image.ts";
 import { profilesOf } from "./profiles.ts";
 
 const healthyWithinSeconds = 180;
@@ -38,6 +42,7 @@ export async function openDockerNodes({
     : `docker/compose.yaml has ${shippedNames.length} validators, and the network in ${givenFolder} has ` +
       `${validators.length}: run it as processes, with --native.`;
   if (problem !== undefined) throw new CommandError(problem, { exitCode: 1 });
+  await addRedisUsers(folder);
   const compose = createCompose({
     folder,
     override: await writeComposeOverride(folder, manifest),
@@ -87,6 +92,23 @@ export async function openDockerNodes({
     async isRunning(name) {
       return (await compose.states()).get(name) === "running";
     },
+
+    identityOf: (name) => compose.identityOf(name),
+
+    besu: {
+      track: "besuImage",
+      look: (image, { fetch }) =>
+        lookAtImage({
+          image,
+          fetch,
+          docker: compose.docker,
+          run: { options: [], words: ["--version"] },
+          read: readBesuVersion,
+        }),
+      runs: compose.runsImage,
+    },
+
+    services: createServices({ compose, upBeside }),
 
     async start(names) {
       // Their dependency starts with them: the service that gives them their volumes.

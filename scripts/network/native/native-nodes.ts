@@ -5,10 +5,11 @@ import { enode, type Manifest, type ManifestNode, slotOf } from "../../../genesi
 import { nativeFolder } from "../../../genesis/write-network.ts";
 import { checkPorts, type NeededPort } from "../../processes/check-ports.ts";
 import type { Nodes } from "../nodes.ts";
+import { readVersions, versionFor } from "../upgrade/versions-file.ts";
 import { besuArguments, besuEnvironment, loopback, type NativePorts, nativePorts } from "./besu-command.ts";
 import { checkKeys } from "./check-keys.ts";
 import { diskTrouble } from "./disk-trouble.ts";
-import { findBesu } from "./find-besu.ts";
+import { findBesu, lookAtBesuHome } from "./find-besu.ts";
 import { followFile } from "./follow-file.ts";
 import { createNodeProcess, type NodeProcess } from "./node-process.ts";
 import { openTraceNode } from "./trace-node.ts";
@@ -40,6 +41,10 @@ export async function openNativeNodes({
   const portsFile = join(folder, nativeFolder, "ports.json");
   const { members, portBase } = await openMembers({ folder, manifest, portsFile, wantedPortBase });
 
+  const { besuHome } = await readVersions(folder);
+  const besuOf = (name: string) =>
+    findBesu({ ...env, BESU_HOME: versionFor(besuHome, name) ?? env["BESU_HOME"] });
+
   const isFormer = (name: string) => manifest.formerValidators?.some((node) => node.name === name) === true;
   const current = members.filter(({ name }) => !isFormer(name));
 
@@ -47,6 +52,11 @@ export async function openNativeNodes({
     const member = members.find((candidate) => candidate.name === name);
     if (member === undefined) throw new Error(`there is no ${name} in ${folder}`);
     return member;
+  }
+
+  async function missingBesu(names: readonly string[]): Promise<string | undefined> {
+    const found = await Promise.all(names.map(besuOf));
+    return found.flatMap((besu) => ("failed" in besu ? [besu.failed] : []))[0];
   }
 
   async function writeCommonFiles(): Promise<void> {
@@ -64,8 +74,8 @@ export async function openNativeNodes({
     })),
 
     async obstacles(names) {
-      const besu = await findBesu(env);
-      if ("failed" in besu) return [besu.failed];
+      const missing = await missingBesu(names);
+      if (missing !== undefined) return [missing];
       const wanted = members.filter(({ name }) => names.includes(name));
       return [
         ...(await checkKeys({ folder, validators: wanted })),
@@ -77,13 +87,23 @@ export async function openNativeNodes({
 
     isRunning: async (name) => (await memberOf(name).process.pid()) !== undefined,
 
+    identityOf: async (name) => (await memberOf(name).process.pid())?.toString(),
+
+    besu: {
+      track: "besuHome",
+      look: (home) => lookAtBesuHome(home, env),
+      runs: async (name, home) => versionFor(besuHome, name) === home,
+    },
+
     pidOf: (name) => memberOf(name).process.pid(),
 
     async start(names) {
-      const besu = await findBesu(env);
-      if ("failed" in besu) return besu;
+      const missing = await missingBesu(names);
+      if (missing !== undefined) return { failed: missing };
       await writeCommonFiles();
       for (const name of names) {
+        const besu = await besuOf(name);
+        if ("failed" in besu) return besu;
         const { process, dataFolder, ports } = memberOf(name);
         await mkdir(dataFolder, { recursive: true, mode: 0o700 });
         const failure = await process.start({
@@ -113,7 +133,7 @@ export async function openNativeNodes({
             slot: slotOf(manifest, manifest.traceNode.name),
             portBase,
             staticNodesFile,
-            env,
+            env: { ...env, BESU_HOME: versionFor(besuHome, manifest.traceNode.name) ?? env["BESU_HOME"] },
             stopValidators: () => Promise.all(current.map(({ process }) => process.stop())),
           }),
         }),

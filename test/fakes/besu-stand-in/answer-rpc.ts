@@ -15,6 +15,7 @@ export function createRpc({
   pool,
   onSent,
   chainId,
+  version,
   proposals,
   peerCount,
 }: {
@@ -24,6 +25,8 @@ export function createRpc({
   /** A transaction that was taken: for the other nodes. */
   onSent: (raw: string) => void;
   chainId: number;
+  /** Of Besu, as `web3_clientVersion` has it. */
+  version: string;
   peerCount: () => number;
 }): (method: string, params: readonly unknown[]) => RpcAnswer {
   const answerOf = (tag: unknown, show: (block: Block) => unknown): RpcAnswer => {
@@ -66,7 +69,7 @@ export function createRpc({
   }
 
   const methods: Methods = {
-    ...nodeMethods({ chainId, peerCount }),
+    ...nodeMethods({ chainId, version, peerCount }),
     ...voteMethods(proposals),
     // Those of the block's own header: a vote that it carries counts from the next one on.
     ibft_getValidatorsByBlockNumber: ([tag]) =>
@@ -122,15 +125,24 @@ function receiptOf(chain: Chain, hash: string) {
 }
 
 /** What does not depend on the chain. No contract has code, and a call always costs the same. */
-function nodeMethods({ chainId, peerCount }: { chainId: number; peerCount: () => number }): Methods {
+function nodeMethods({
+  chainId,
+  version,
+  peerCount,
+}: {
+  chainId: number;
+  version: string;
+  peerCount: () => number;
+}): Methods {
   return {
-    web3_clientVersion: () => ({ result: "besu/v26.8.0/stand-in" }),
+    web3_clientVersion: () => ({ result: `besu/v${version}/stand-in` }),
     eth_chainId: () => ({ result: toQuantity(chainId) }),
     net_version: () => ({ result: String(chainId) }),
     net_listening: () => ({ result: true }),
     net_peerCount: () => ({ result: toQuantity(peerCount()) }),
     eth_syncing: () => ({ result: false }),
-    eth_gasPrice: () => ({ result: "0x0" }),
+    // A node that was started without min-gas-price=0, for who looks whether that is noticed.
+    eth_gasPrice: () => ({ result: process.env["STAND_IN_GAS_PRICE"] ?? "0x0" }),
     eth_call: () => ({ result: "0x" }),
     eth_estimateGas: () => ({ result: toQuantity(21_000) }),
     eth_maxPriorityFeePerGas: () => ({ result: "0x0" }),

@@ -22,6 +22,8 @@ export type ConsensusOptions = {
   genesis: StandInGenesis;
   chain: Chain;
   privateKey: string;
+  /** A fault: it takes no part though it is a validator. */
+  isMute: boolean;
   pool: Pool;
   broadcast: (message: Message) => void;
   send: (address: string, message: Message) => void;
@@ -40,10 +42,11 @@ const blocksCharsMax = 60_000;
  * as the one before, and one that has a higher number waits for the others: as in Besu, nobody is pulled ahead.
  */
 export function startConsensus(options: ConsensusOptions) {
-  const { genesis, chain, privateKey, pool, broadcast, onBlock } = options;
+  const { genesis, chain, privateKey, isMute, pool, broadcast, onBlock } = options;
   const own = computeAddress(privateKey).toLowerCase();
   const { blockMs, requestTimeoutMs } = genesis;
   const isValidator = (address: string) => chain.validators().includes(address);
+  const takesPart = () => !isMute && isValidator(own);
   const quorum = () => quorumOf(chain.validators().length);
   let round = 0;
   let roundEndsAt = 0;
@@ -64,7 +67,7 @@ export function startConsensus(options: ConsensusOptions) {
     proposal = undefined;
     seals = new Map();
     roundEndsAt = Date.now() + requestTimeoutMs * 2 ** round;
-    if (!isValidator(own)) return;
+    if (!takesPart()) return;
     rounds.set(own, round);
     broadcast({ type: "round", number: chain.height() + 1, round });
   }
@@ -75,9 +78,9 @@ export function startConsensus(options: ConsensusOptions) {
       announcedAt = now;
       broadcast({ type: "height", height: chain.height() });
       // For those who were not there yet when the round began.
-      if (isValidator(own)) broadcast({ type: "round", number: chain.height() + 1, round });
+      if (takesPart()) broadcast({ type: "round", number: chain.height() + 1, round });
     }
-    if (!isValidator(own)) return;
+    if (!takesPart()) return;
     if (now > roundEndsAt) {
       round += 1;
       enterRound();
@@ -126,7 +129,7 @@ export function startConsensus(options: ConsensusOptions) {
       if (message.number === next && isValidator(from)) rounds.set(from, message.round);
     } else if (message.type === "proposal") {
       // Who is no validator takes blocks when they are made.
-      if (!isValidator(own)) return;
+      if (!takesPart()) return;
       const { extraData } = mustRead(message.block);
       const isNow = Number(message.block.number) === next && extraData.round === round;
       if (isNow && proposal === undefined) accept(message.block);

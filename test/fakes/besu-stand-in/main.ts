@@ -1,3 +1,4 @@
+import { readFault, readStandInVersion } from "./faults.ts";
 import { startStandIn } from "./start-stand-in.ts";
 
 /** `besu --config-file=FILE …`, run by the bin/besu that placeStandIn writes. */
@@ -15,8 +16,18 @@ if (owner > 0) setInterval(() => isRunning(owner) || process.exit(0), 500).unref
 
 const say = (text: string) => process.stdout.write(`${new Date().toISOString()} | INFO | ${text}\n`);
 
+const version = readStandInVersion(process.env);
+const fault = readFault(process.env);
+if (process.argv.includes("--version")) {
+  process.stdout.write(`besu/v${version}/stand-in\n`);
+  process.exit(0);
+}
+
 try {
-  ({ end } = await startStandIn(process.argv.slice(2), say));
+  if (fault === "does not start") throw new Error("Unsupported class file major version 99");
+  ({ end } = await startStandIn(process.argv.slice(2), say, { version, fault }));
+  if (fault === "ends later")
+    setTimeout(() => process.exit(3), Number(process.env["STAND_IN_ENDS_AFTER_MS"] ?? 60_000));
 } catch (error) {
   process.stderr.write(
     `${error instanceof Error ? error.message : String(error)}\n\nTo display full help:\nbesu [COMMAND] --help\n`,

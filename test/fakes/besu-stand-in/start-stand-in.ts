@@ -1,13 +1,17 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { SigningKey } from "ethers/crypto";
 import { computeAddress } from "ethers/transaction";
+import { toQuantity } from "ethers/utils";
 import { z } from "zod";
+import { blockHash } from "../../../lib/ibft/block-header.ts";
 import { createRpc } from "./answer-rpc.ts";
 import { readAuthorization } from "./authorization.ts";
-import { openChain } from "./chain.ts";
+import { mustRead, openChain } from "./chain.ts";
 import { type Message, startConsensus } from "./consensus.ts";
+import type { StandInFault } from "./faults.ts";
 import { readEnode, startPeers } from "./peers.ts";
-import { readGenesis } from "./read-genesis.ts";
+import { readGenesis, type StandInGenesis } from "./read-genesis.ts";
 import { numberOption, type Options, readOptions, textOption } from "./read-options.ts";
 import { startHttp, startMetrics, startWebSockets } from "./servers.ts";
 import { openPool } from "./transactions.ts";
@@ -21,13 +25,17 @@ import { createProposals } from "./votes.ts";
 export async function startStandIn(
   args: readonly string[],
   say: (text: string) => void,
+  { version = "26.8.0", fault }: { version?: string; fault?: StandInFault | undefined } = {},
 ): Promise<{ end: () => void }> {
   const options = readOptions(args);
-  const genesis = readGenesis(textOption(options, "genesis-file"), options);
+  const read = readGenesis(textOption(options, "genesis-file"), options);
+  const genesis = fault === "another chain" ? otherGenesis(read) : read;
   const privateKey = readKey(textOption(options, "node-private-key-file"));
   const address = computeAddress(privateKey).toLowerCase();
   const proposals = createProposals();
-  const dataFolder = textOption(options, "data-path");
+  // A node that begins another chain has not found its own.
+  const ownFolder = textOption(options, "data-path");
+  const dataFolder = fault === "another chain" ? join(ownFolder, "another") : ownFolder;
   const chain = openChain({ genesis, dataFolder, proposals, say });
   const pool = openPool({ dataFolder, saves: options.get("tx-pool-enable-save-restore") === true });
   let peerCount = () => 0;
@@ -36,6 +44,7 @@ export async function startStandIn(
     pool,
     onSent: (raw) => peers.broadcast({ type: "transaction", raw }),
     chainId: genesis.chainId,
+    version,
     proposals,
     peerCount: () => peerCount(),
   });
@@ -51,9 +60,9 @@ export async function startStandIn(
   const helloSchema = z.object({ genesis: z.literal(genesis.block.hash), address: z.string() });
   const peers = startPeers<Message>({
     own: { nodeId, host: textOption(options, "p2p-interface"), port: numberOption(options, "p2p-port") },
-    others: listed.map(readEnode).filter((other) => other.nodeId !== nodeId),
+    others: fault === "does not sync" ? [] : listed.map(readEnode).filter((other) => other.nodeId !== nodeId),
     hello: () => ({ genesis: genesis.block.hash, address }),
-    readHello: (json) => helloSchema.safeParse(json).data?.address,
+    readHello: (json) => (fault === "does not sync" ? undefined : helloSchema.safeParse(json).data?.address),
     onPeer(peer) {
       say(`Connected to ${peer}`);
       for (const { raw } of pool.all()) peers.send(peer, { type: "transaction", raw });
@@ -65,6 +74,7 @@ export async function startStandIn(
     genesis,
     chain,
     privateKey,
+    isMute: fault === "makes no blocks",
     pool,
     broadcast: (message) => peers.broadcast(message),
     send: (peer, message) => peers.send(peer, message),
@@ -75,6 +85,11 @@ export async function startStandIn(
   });
   say(`Ethereum main loop is up: ${address}, ${chain.height()} blocks`);
   return { end: () => pool.save() };
+}
+
+function otherGenesis(genesis: StandInGenesis): StandInGenesis {
+  const block = { ...genesis.block, timestamp: toQuantity(Number(genesis.block.timestamp) + 1) };
+  return { ...genesis, block: { ...block, hash: blockHash(mustRead(block)) } };
 }
 
 function readKey(file: string): string {
