@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Check } from "./check.ts";
 import { largeAnswers, poison, variants, votes } from "./checks/answers.ts";
+import { contractAndTraces, fees, finality, logsAndFilters, waitingTransaction } from "./checks/chain.ts";
+import { savedData, upgrade } from "./checks/data.ts";
 import { membership } from "./checks/membership.ts";
 import { oneAway, twoDown } from "./checks/outages.ts";
 import { subscriptions } from "./checks/subscriptions.ts";
@@ -11,6 +13,8 @@ const blockSchema = z.object({ hash: z.string() });
 export const checks: readonly Check[] = [
   {
     title: "first block",
+    proves:
+      "that Besu takes each option of our `config.toml` as meant, and its own time to a first block (34 to 43 s)",
     async look({ rig }) {
       const { code, text, tookMs } = await rig.up();
       if (code !== 0) return { ok: false, seen: text };
@@ -21,6 +25,7 @@ export const checks: readonly Check[] = [
   },
   {
     title: "genesis hash",
+    proves: "that Besu reckons the hash of our genesis file as we do",
     async look({ rig }) {
       const hashes = await Promise.all(
         rig.nodes.map(async (_node, index) => {
@@ -32,14 +37,25 @@ export const checks: readonly Check[] = [
       return { ok, seen: ok ? `${rig.manifest.genesisHash} on all` : hashes.join(", ") };
     },
   },
-  { title: "one killed", look: ({ rig, short }) => oneAway(rig, short, () => rig.kill(1)) },
+  {
+    title: "one killed",
+    proves: "how its database takes a SIGKILL",
+    look: ({ rig, short }) => oneAway(rig, short, () => rig.kill(1)),
+  },
   {
     title: "one stopped",
+    proves: "how it ends by SIGTERM, and comes back",
     look: ({ rig, short }) => oneAway(rig, short, async () => void (await rig.command("stop", "2"))),
   },
-  { title: "two down, sends and a claim in between, recover", look: ({ rig }) => twoDown(rig) },
+  {
+    title: "two down, sends and a claim in between, recover",
+    proves:
+      "`tx-pool-enable-save-restore` in Besu's own pool; the halt of IBFT below its quorum, and the 44 s of a restart",
+    look: ({ rig }) => twoDown(rig),
+  },
   {
     title: "all down",
+    proves: "the database after an end of all",
     async look({ rig }) {
       const before = await rig.height();
       await Promise.all(rig.nodes.map(({ name }) => rig.command("stop", name)));
@@ -53,6 +69,7 @@ export const checks: readonly Check[] = [
   },
   {
     title: "one wiped",
+    proves: "how fast Besu fetches a chain from its peers",
     async look({ rig }) {
       const { code, text } = await rig.command("wipe", "3");
       if (code !== 0) return { ok: false, seen: text };
@@ -60,10 +77,66 @@ export const checks: readonly Check[] = [
       return { ok: true, seen: `all is well again ${seconds} s after its restart` };
     },
   },
-  { title: "a validator votes for its operator alone", look: ({ rig }) => votes(rig) },
-  { title: "a validator voted in, and out again", look: ({ rig }) => membership(rig) },
-  { title: "the methods that pass the gateway", look: ({ rig }) => variants(rig) },
-  { title: "large answers", look: ({ rig, short }) => largeAnswers(rig, short) },
-  { title: "subscriptions over a kill", look: ({ rig, short }) => subscriptions(rig, short) },
-  { title: "poison traces", look: ({ rig }) => poison(rig) },
+  {
+    title: "a validator votes for its operator alone",
+    proves: "Besu's reading of the public key and of the token",
+    look: ({ rig }) => votes(rig),
+  },
+  {
+    title: "a validator voted in, and out again",
+    proves:
+      "that Besu counts votes as its source reads; peers that call a node which is in no list of theirs",
+    look: ({ rig }) => membership(rig),
+  },
+  {
+    title: "the methods that pass the gateway",
+    proves: "all of it: a stand-in has few methods",
+    look: ({ rig }) => variants(rig),
+  },
+  {
+    title: "a block stays, and the tags of finality mean it",
+    proves: "that no block of IBFT 2.0 is ever replaced; what Besu says of `safe` and `finalized`",
+    look: ({ rig }) => finality(rig),
+  },
+  {
+    title: "no fees",
+    proves: "`zeroBaseFee` and `min-gas-price=0` as Besu takes them",
+    look: ({ rig }) => fees(rig),
+  },
+  {
+    title: "a transaction waits for the one before it",
+    proves: "the order and the gaps of Besu's layered pool",
+    look: ({ rig }) => waitingTransaction(rig),
+  },
+  {
+    title: "logs and filters",
+    proves: "Besu's logs of a range, and blocks as its heads tell of them",
+    look: ({ rig }) => logsAndFilters(rig),
+  },
+  {
+    title: "a contract and its traces",
+    proves: "everything that runs the EVM: creation, code, `debug_` and `trace_`",
+    look: ({ rig }) => contractAndTraces(rig),
+  },
+  {
+    title: "a validator's data, saved and put back",
+    proves: "that Besu goes on with a database that was copied while it stood still",
+    look: ({ rig }) => savedData(rig),
+  },
+  {
+    title: "large answers",
+    proves: "answers of many megabytes",
+    look: ({ rig, short }) => largeAnswers(rig, short),
+  },
+  {
+    title: "subscriptions over a kill",
+    proves: "Besu's WebSockets",
+    look: ({ rig, short }) => subscriptions(rig, short),
+  },
+  { title: "poison traces", proves: "what a trace costs", look: ({ rig }) => poison(rig) },
+  {
+    title: "another release, one validator after the other",
+    proves: "that two releases make blocks together, and the new one reads the old one's database",
+    look: ({ rig }) => upgrade(rig),
+  },
 ];

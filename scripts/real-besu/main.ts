@@ -16,10 +16,17 @@ const program: SingleProgram = {
       text: "another network than this file's: QBFT, say",
       default: "config/network.yaml",
     },
+    "upgrade-to": {
+      value: "DIR",
+      text: "another unpacked Besu, to which the validators are moved at the end",
+    },
+    only: { value: "TEXT", text: "checks alone whose titles have it, after the first" },
+    minutes: { value: "N", text: "what has not begun by then is skipped", default: "15" },
+    json: { value: "FILE", text: "gets the verdicts, for machines" },
     short: { text: "less of each: for a try" },
   },
   details: [
-    "It makes a network of its own in a temporary folder and removes it. About 15 minutes; exits with 0 where all is ok.",
+    "It makes a network of its own in a temporary folder and removes it. About 15 minutes; exits with 0 where all was looked at and nothing is NOT OK.",
   ],
 };
 
@@ -28,7 +35,14 @@ const read = readProgram(program, process.argv.slice(2), ({ has, text, needText 
   if ((besuHome === undefined) === !has("containers")) {
     throw new CommandError("--besu-home DIR or --containers was expected, one of them.", { exitCode: 2 });
   }
-  return { besuHome, configFile: needText("config"), short: has("short") };
+  const minutesMax = Number(needText("minutes"));
+  if (!Number.isInteger(minutesMax) || minutesMax < 1 || minutesMax > 240) {
+    throw new CommandError("--minutes takes a whole number from 1 to 240.", { exitCode: 2 });
+  }
+  return {
+    ...{ besuHome, minutesMax, upgradeTo: text("upgrade-to"), only: text("only") ?? "" },
+    ...{ reportFile: text("json"), configFile: needText("config"), short: has("short") },
+  };
 });
 if (read.kind === "help") process.stdout.write(read.text);
 else if (read.kind === "unusable") {

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readNetworkConfig } from "../../genesis/config.ts";
 import { readManifest } from "../../genesis/manifest.ts";
+import { nativeFolder } from "../../genesis/write-network.ts";
 import { nativePorts } from "../network/native/besu-command.ts";
 import { runNetwork } from "../network/run-network.ts";
 import { runScript } from "./run-script.ts";
@@ -15,12 +16,15 @@ export async function makeNetwork({
   native,
   configFile,
   env,
+  upgradeTo,
 }: {
   /** Processes of this machine, else containers. */
   native: boolean;
   /** The network's configuration. */
   configFile: string;
   env: Environment;
+  /** Another unpacked Besu. */
+  upgradeTo: string | undefined;
 }) {
   const { portBase } = readNetworkConfig({ file: configFile, env }).native;
   const parent = await mkdtemp(join(tmpdir(), "tollgate-real-besu-"));
@@ -29,7 +33,12 @@ export async function makeNetwork({
   const remove = () => rm(parent, { recursive: true, force: true });
 
   /** `npm run network -- …` for this network. */
-  async function command(...args: string[]): Promise<{ code: number; text: string }> {
+  const command = (...args: string[]) => commandWith(env, args);
+
+  async function commandWith(
+    env: Environment,
+    args: readonly string[],
+  ): Promise<{ code: number; text: string }> {
     const lines: string[] = [];
     const code = await runNetwork({
       args: [...args, ...(native ? ["--native"] : []), ...where],
@@ -63,6 +72,13 @@ export async function makeNetwork({
       url: native ? `http://127.0.0.1:${nativePorts(portBase, index).http}` : `http://${host}:${httpPort}`,
     })),
     command,
+    /** The same with the other Besu; undefined where there is none. */
+    upgraded:
+      upgradeTo === undefined || !native
+        ? undefined
+        : (...args: string[]) => commandWith({ ...env, BESU_HOME: upgradeTo }, args),
+    /** Where a validator keeps its chain; undefined in containers. */
+    dataFolder: (name: string) => (native ? join(folder, nativeFolder, name, "data") : undefined),
     /** SIGKILL, which nobody notices beforehand. */
     async kill(name: string): Promise<void> {
       if (!native) {

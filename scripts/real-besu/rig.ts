@@ -15,12 +15,15 @@ export type Rig = Awaited<ReturnType<typeof openRig>>;
 /** A network in a temporary folder with a gateway and a faucet of the development profile. */
 export async function openRig({
   besuHome,
+  upgradeTo,
   configFile,
   env: callers,
   signal,
 }: {
   /** An unpacked Besu; without it containers. */
   besuHome: string | undefined;
+  /** Another one, for an upgrade. */
+  upgradeTo: string | undefined;
   /** The network's configuration. */
   configFile: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -33,7 +36,7 @@ export async function openRig({
   // Beside a network that runs on the ports that are everybody's.
   const env = { NATIVE_PORT_BASE: "18600", ...callers, ...(native ? { BESU_HOME: besuHome } : {}) };
   const key = (await readFile(join(projectRoot, "docker/development/faucet-upstream-key"), "utf8")).trim();
-  const network = await makeNetwork({ native, configFile, env });
+  const network = await makeNetwork({ native, configFile, env, upgradeTo });
   const { manifest, nodes, command } = network;
   let stopServices = async () => {};
   let closed = false;
@@ -46,6 +49,8 @@ export async function openRig({
     gatewayUrl: `http://127.0.0.1:${ports.gateway}/`,
     faucetUrl: `http://127.0.0.1:${ports.faucet}`,
     command,
+    upgraded: network.upgraded,
+    dataFolder: (index: number) => network.dataFolder(nodes[index]?.name ?? ""),
     /** The first start: the validators, and natively what stands in front of them, which containers bring with them. */
     async up() {
       const begunAt = performance.now();
@@ -75,7 +80,7 @@ export async function openRig({
     async until(what: string, isSo: () => Promise<boolean>, withinMs = 180_000): Promise<number> {
       const begunAt = performance.now();
       while (!(await isSo().catch(() => false))) {
-        if (signal.aborted) throw new Error("it was interrupted");
+        if (signal.aborted) throw new Error(`it was interrupted, or the time was over, before ${what}`);
         if (performance.now() - begunAt > withinMs)
           throw new Error(`within ${withinMs / 1000} s: not ${what}`);
         await sleep(pollMs);
