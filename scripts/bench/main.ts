@@ -41,6 +41,10 @@ const benches: Readonly<
     what: "webhooks a second beside undici alone, lists of 10 000 invoices and 100 000 deliveries",
     run: async () => (await import("./merchant/main.ts")).main(),
   },
+  scale: {
+    what: "what keys and limits cost Redis with a million keys in it, and docs/scale.md reckoned from all that was measured",
+    run: async (args) => (await import("./scale/main.ts")).main(args),
+  },
   websocket: {
     what: "memory of idle sockets, heads to 2 000 subscribers, calls a second against HTTP",
     run: () => import("./websocket.ts"),
@@ -48,7 +52,7 @@ const benches: Readonly<
 };
 
 const list = Object.entries(benches).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`);
-const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway and profile: --help tells their options\n`;
+const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway, profile and scale: --help tells their options\n`;
 
 const [first = ""] = process.argv.slice(2);
 const isNamed = first !== "" && !first.startsWith("-");

@@ -28,6 +28,7 @@ const subscribers = 2000;
 const blocks = 10;
 const callMs = 4000;
 const inFlight = 64;
+const answerWithinMs = 10_000;
 const call = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}';
 const key = "a-key-for-this-benchmark-only";
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -102,6 +103,7 @@ async function startGateway({
       ...["port: 0", "ops: { port: 0 }", `redis: ${redisUrl}`, `upstreams: ${upstream}`],
       `methodsFile: ${join(root, "config/methods.yaml")}`,
       "webSocket: { connectionsPerKeyMax: 100000, framesPerSecondMax: 1000000 }",
+      "connections: { max: 30000, perAddressMax: 30000 }",
       `keys: [{ label: bench, team: bench, value: ${key}, permissions: [rpc], limitPerMinute: 1000000000 }]`,
     ].join("\n"),
   );
@@ -167,8 +169,13 @@ function textFrame(text: string): Buffer {
 /** Sends a message. @throws Error where the answer does not contain `expected`. */
 async function ask(socket: Socket, message: string | Buffer, expected: string): Promise<void> {
   socket.write(message);
-  const [chunk]: Buffer[] = await once(socket, "data");
-  if (chunk?.includes(expected) !== true) throw new Error(`not "${expected}" but: ${chunk?.toString()}`);
+  // An upgrade's answer comes in several pieces.
+  for (let text = ""; !text.includes(expected); ) {
+    const [chunk]: Buffer[] = await once(socket, "data", { signal: AbortSignal.timeout(answerWithinMs) });
+    text += chunk?.toString("latin1");
+    if (text.startsWith("HTTP/1.1 ") && text.includes("\r\n\r\n") && !text.includes(expected))
+      throw new Error(`not "${expected}" but: ${text}`);
+  }
 }
 
 async function tellHeads(gateway: Gateway, mine: () => Promise<unknown>): Promise<void> {
