@@ -11,11 +11,11 @@ import {
   port,
   privateListener,
   profile,
-  redisUrl,
   url,
 } from "../lib/config/schemas.ts";
 import { type FeeSettings, readFeeSettings } from "../lib/fee-collector/fee-settings.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
+import { redisUrl } from "../lib/redis/redis-address.ts";
 import {
   type InvoicesConfig,
   invoicesConfigOf,
@@ -93,7 +93,8 @@ const names = z
     Object.fromEntries(Object.entries(given).map(([address, name]) => [getAddress(address), name])),
   );
 
-const configSchema = z
+/** The shape of the file. */
+export const configSchema = z
   .strictObject({
     profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),

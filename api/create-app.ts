@@ -1,15 +1,16 @@
-import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { printSchema } from "graphql";
 import type { Logger } from "pino";
 import { createBodyReader, jsonType } from "../lib/http-service/body-reader.ts";
 import { createClientAddress, limitAddress } from "../lib/http-service/client-address.ts";
 import { createHttpService } from "../lib/http-service/create-http-service.ts";
+import { productVersion } from "../lib/version.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import type { Parts } from "./create-parts.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { createExplorer } from "./explorer/create-explorer.ts";
 import { createPages } from "./explorer/create-pages.ts";
+import type { PageSettings } from "./explorer/page.ts";
 import { addTryPage, createPlayground } from "./explorer/tools/add-tools.ts";
 import { createSchema } from "./graphql/schema.ts";
 import { serveGraphql } from "./graphql/serve-graphql.ts";
@@ -30,8 +31,6 @@ import { createRoutes } from "./rest/routes.ts";
 import { serveOperations } from "./rest/serve-operations.ts";
 import { serveRoutes } from "./rest/serve-routes.ts";
 
-const packageFile = new URL("../package.json", import.meta.url);
-
 /** The listener's doors, over the parts: REST, GraphQL, live events, pages and `/health`. */
 export function createApp({
   config,
@@ -48,12 +47,12 @@ export function createApp({
 }): FastifyInstance {
   const { read, feed, streams, limiter, sessions, merchant } = parts;
   const { cache, memo, canBeImmutable } = parts.finished;
-  const clientAddress = createClientAddress({ trustedProxies: config.trustedProxies });
+  const clientAddress = createClientAddress(config);
   const chargeClient = createChargeClient({ limiter });
   const charge = createCharge({ chargeClient, clientAddress });
   const bodies = createBodyReader({ what: "The body", types: [jsonType] });
   const schema = createSchema();
-  const version = readVersion();
+  const version = productVersion;
   const routes = createRoutes({
     version,
     publicUrl: config.publicUrl,
@@ -68,16 +67,7 @@ export function createApp({
     read,
     cache,
     charge,
-    settings: {
-      ...config,
-      hasPlayground: playground !== undefined,
-      limit: {
-        get points() {
-          return pointsOf(config);
-        },
-        windowSeconds: config.limits.windowSeconds,
-      },
-    },
+    settings: pageSettingsOf(config, { hasPlayground: playground !== undefined }),
     explain: explainFailure,
     logger,
     now,
@@ -92,7 +82,7 @@ export function createApp({
   });
   measureRequests(app, metrics);
   allowOrigins(app, {
-    origins: config.profile === "development" ? "any" : config.origins,
+    origins: () => (config.profile === "development" ? "any" : config.origins),
     // Wallets in any page pay; nothing there is anybody's own.
     openPaths: parts.payerRpc === undefined ? [] : [payerRpcPath],
   });
@@ -126,7 +116,7 @@ export function createApp({
   parts.payerRpc?.addTo(app, { bodies, clientAddress, explain: explainFailure });
   createCheckoutPages({
     checkout: merchant.checkout,
-    network: payerNetworkOf(config),
+    network: () => payerNetworkOf(config),
     placeOf: explorer.placeOf,
     ...{ charge, explain: explainFailure, logger },
   }).addTo(app);
@@ -141,7 +131,22 @@ export function createApp({
   return app;
 }
 
-function readVersion(): string {
-  const { version }: { version: string } = JSON.parse(readFileSync(packageFile, "utf8"));
-  return version;
+/** What the pages say of the API, as the configuration says by then. */
+function pageSettingsOf(config: ApiConfig, { hasPlayground }: { hasPlayground: boolean }): PageSettings {
+  return {
+    publicUrl: config.publicUrl,
+    hasPlayground,
+    get faucetUrl() {
+      return config.faucetUrl;
+    },
+    get walletProxyUrl() {
+      return config.walletProxyUrl;
+    },
+    limit: {
+      get points() {
+        return pointsOf(config);
+      },
+      windowSeconds: config.limits.windowSeconds,
+    },
+  };
 }

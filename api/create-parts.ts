@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { createRpcClient } from "../lib/chain/rpc-client.ts";
+import { createRpcClient, type RpcClient } from "../lib/chain/rpc-client.ts";
+import { upstreamOf } from "../lib/chain/upstream-settings.ts";
 import { createPostgresPool } from "../lib/postgres/postgres-pool.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
 import { createBurnAudit } from "./burns/burn-audit.ts";
 import { feeBurns } from "./burns/fee-burns.ts";
 import { withFeeCollector } from "./burns/known-fee-collector.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
-import { createKnownContracts } from "./chain/known-contracts.ts";
+import { createKnownContracts, type KnownContract } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
 import { readContracts } from "./chain/read-contracts.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
@@ -87,13 +88,14 @@ export function createParts({
       ? undefined
       : createLedger({
           ...{ rpc, heads, registry, logger, adoptChain, ...config.ledger },
+          boxesMax: () => config.ledger.boxesMax,
           ...(atPoint === undefined ? {} : { atPoint }),
           postgresUrl: config.postgres.url,
           feeCollector: config.fees.feeCollector,
           publicUrl: config.publicUrl,
           isDevelopment: config.profile === "development",
         });
-  const feed = createLiveFeed({ ...config.live, reader, logger });
+  const feed = createLiveFeed({ settings: config.live, reader, logger });
   const finished = createFinishedAnswers({ bytesMax: config.cacheBytesMax });
   const newest = keepLatestBlock({
     reader,
@@ -113,12 +115,14 @@ export function createParts({
     db: pool,
     contracts,
     validatorHeads: createValidatorHeads({ sources: sealSources }),
-    ...config,
+    names: config.names,
+    fees: config.fees,
+    settings: config,
     now,
   });
   const limiter = createRequestLimiter({
     redis,
-    points: pointsOf(config),
+    points: () => pointsOf(config),
     windowSeconds: config.limits.windowSeconds,
   });
   const { sessions, removeExpired } = createSessions({ config, redis, db: pool, rpc: lookRpc, now, logger });
@@ -143,7 +147,7 @@ export function createParts({
   });
   const payerRpc = createPayerRpc({ config, redis, heads, newest, registry, logger });
   const streams = createPaymentStreams({
-    ...{ db: pool, clock: merchant.checkout.clock, now, logger, ...config.checkout },
+    ...{ db: pool, clock: merchant.checkout.clock, now, logger, settings: config.checkout },
   });
   const isAway = {
     chain: () => !heads.isAnswering(),
@@ -175,6 +179,13 @@ export function createParts({
     merchant,
     payerRpc,
     delivery,
+
+    /** What `config` says by now, in which a reload has changed what it may. */
+    useSettings({ contracts: known }: { contracts: readonly KnownContract[] }): void {
+      connections.useUpstreams();
+      contracts.use(withFeeCollector(known, config.fees));
+      finished.forget();
+    },
 
     /** Why the API works only in part. */
     problems: () => [
@@ -210,8 +221,7 @@ const nobodyFollows = () => ({ epoch: undefined, refused: undefined, waitsFor: u
 
 /** Redis, PostgreSQL, the gateway, and validators that are asked for their seals. */
 function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {
-  const { upstream, upstreamApiKey, upstreamTimeoutMs } = config;
-  const headers = upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey };
+  const upstream = upstreamOf(config);
   const redis = createRedisClient({
     name: "api",
     url: config.redis,
@@ -219,28 +229,74 @@ function connect({ config, logger }: { config: ApiConfig; logger: Logger }) {
     logger,
   });
   const pool = createPostgresPool({ ...config.postgres, name: "api", logger });
-  const rpc = createRpcClient({ url: upstream, headers, timeoutMs: upstreamTimeoutMs });
-  const lookRpc = createRpcClient({ url: upstream, headers, ...lookLimits });
-  const sealSources = config.sealSources.map((url) => createRpcClient({ url, timeoutMs: sealTimeoutMs }));
+  const rpc = createRpcClient(upstream);
+  const { timeoutMs, answerBytesMax } = lookLimits;
+  const lookRpc = createRpcClient(upstreamOf(config, { timeoutMs: () => timeoutMs, answerBytesMax }));
+  const sealSources = createSealSources(config);
   const heads = createHeadWatch({
     rpc,
-    webSocketUrl: upstream.replace(/^http/, "ws"),
-    headers,
-    pollMs: config.headPollMs,
+    webSocket: {
+      get url() {
+        return upstream.url.replace(/^http/, "ws");
+      },
+      get headers() {
+        return upstream.headers;
+      },
+    },
+    pollMs: () => config.headPollMs,
     logger,
   });
+  let heardAt = `${config.upstream} ${config.upstreamApiKey}`;
 
   return {
     redis,
     pool,
     rpc,
     lookRpc,
-    sealSources,
+    sealSources: sealSources.clients,
     heads,
+
+    useUpstreams(): void {
+      sealSources.use();
+      const at = `${config.upstream} ${config.upstreamApiKey}`;
+      if (at !== heardAt) heads.reconnect();
+      heardAt = at;
+    },
+
     async close() {
       await pool.end();
-      for (const client of [rpc, lookRpc, ...sealSources]) await client.stop();
+      await rpc.stop();
+      await lookRpc.stop();
+      await sealSources.stop();
       redis.disconnect();
+    },
+  };
+}
+
+/** Validators that are asked for their seals: a list that stays the same one while those in it change. */
+function createSealSources(settings: { readonly sealSources: readonly string[] }) {
+  const byUrl = new Map<string, RpcClient>();
+  const clients: RpcClient[] = [];
+
+  function use(): void {
+    const urls = new Set(settings.sealSources);
+    for (const [url, client] of byUrl) {
+      if (urls.has(url)) continue;
+      byUrl.delete(url);
+      void client.retire();
+    }
+    for (const url of urls) {
+      if (!byUrl.has(url)) byUrl.set(url, createRpcClient({ url, timeoutMs: sealTimeoutMs }));
+    }
+    clients.splice(0, clients.length, ...settings.sealSources.flatMap((url) => byUrl.get(url) ?? []));
+  }
+
+  use();
+  return {
+    clients,
+    use,
+    async stop(): Promise<void> {
+      for (const client of byUrl.values()) await client.stop();
     },
   };
 }

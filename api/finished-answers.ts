@@ -28,6 +28,12 @@ export function createFinishedAnswers({ bytesMax }: { bytesMax: number }) {
       highest = block.number;
     },
 
+    /** Nothing that was made is told any more: names or ABIs have changed. */
+    forget(): void {
+      cache.chainChanged();
+      memo.forget();
+    },
+
     /** The index ends elsewhere now, or is another chain's. */
     sawIndex(end: { epoch: number }): void {
       if (epoch !== undefined && end.epoch !== epoch) cache.chainChanged();

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { registerBuildInfo } from "../lib/version.ts";
 
 /** What the API stands on. */
 export type Dependency = "chain" | "redis" | "postgres";
@@ -13,6 +14,7 @@ export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 export function createApiMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerBuildInfo(registry);
   const registers = [registry];
   return {
     registry,
@@ -81,6 +83,7 @@ export function registerStateMetrics({
   gauge("tollgate_api_answer_cache_bytes", "Bytes of finished answers that are kept", cacheBytes);
   new Gauge({
     name: "tollgate_api_dependency_away",
+    aggregator: "max",
     help: "1 while what the API stands on does not answer: the chain, redis, postgres",
     labelNames: ["dependency"],
     registers,

@@ -109,7 +109,7 @@ export async function start(
     parts.merchant.events.start();
     const server = await listenOn(app, config);
     closers.push(() => server.stop());
-    const reloader = createApiReloader({ running: config, readAgain, limiter: parts.limiter, logger });
+    const reloader = createApiReloader({ running: config, readAgain, parts, logger });
     closers.push(() => reloader.stop());
     Object.assign(progress, { state: "serving", reloader } satisfies typeof progress);
     return {

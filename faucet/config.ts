@@ -4,15 +4,16 @@ import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
 import {
   bounded,
+  commaList,
   httpUrl,
   logSettings,
   port,
   privateListener,
   profile,
-  redisUrl,
 } from "../lib/config/schemas.ts";
 import { tokenAmount } from "../lib/config/token-amount.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
+import { redisUrl } from "../lib/redis/redis-address.ts";
 import type { WalletSource } from "./wallet.ts";
 
 export type FaucetConfig = Omit<z.output<typeof configSchema>, "wallet"> & { wallet: WalletSource };
@@ -59,7 +60,8 @@ const walletSchema = z.strictObject({
     .default(""),
 });
 
-const configSchema = z
+/** The shape of the file. */
+export const configSchema = z
   .strictObject({
     profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),
@@ -71,7 +73,7 @@ const configSchema = z
     upstream: httpUrl.default("http://127.0.0.1:8545"),
     upstreamApiKey: z.string().default(""),
     upstreamTimeoutMs: bounded(60_000).default(5000),
-    trustedProxies: z.array(addressRange).max(256).default([]),
+    trustedProxies: commaList(addressRange, 256).default([]),
     allowlistFile: z.string().default("faucet-allowlist.yaml"),
     allowlistPollMs: bounded(60_000).default(1000),
     amount: tokenAmount.prefault("10"),

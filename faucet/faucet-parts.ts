@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createRpcClient } from "../lib/chain/rpc-client.ts";
+import { upstreamOf } from "../lib/chain/upstream-settings.ts";
 import { network } from "../lib/network.ts";
 import { createRedisClient } from "../lib/redis/redis-client.ts";
 import { createAllowlistStore } from "./allowlist/allowlist-store.ts";
@@ -14,12 +15,14 @@ import { openWallet } from "./wallet.ts";
 
 export type FaucetParts = Awaited<ReturnType<typeof createFaucetParts>>;
 
-/** The parts that take claims and pay them. Sends no request yet. @throws Error where the wallet cannot be opened. */
+/**
+ * The parts that take claims and pay them. They read `config` as they need it: a reload changes it in place. Sends no request yet. @throws Error where the wallet cannot be opened.
+ */
 export async function createFaucetParts(
   config: FaucetConfig,
   { logger, redisNow }: { logger: Logger; redisNow: (() => number) | undefined },
 ) {
-  const { limits, recordsKeptMs, queueMax, idempotencyMs } = config;
+  const { limits, idempotencyMs } = config;
   const wallet = await openWallet({ source: config.wallet, chainId: network.chainId, fees: config.fees });
   const redis = createRedisClient({
     url: config.redis,
@@ -27,11 +30,7 @@ export async function createFaucetParts(
     commandTimeoutMs: config.redisCommandTimeoutMs,
     logger,
   });
-  const rpc = createRpcClient({
-    url: config.upstream,
-    headers: config.upstreamApiKey === "" ? {} : { "X-API-Key": config.upstreamApiKey },
-    timeoutMs: config.upstreamTimeoutMs,
-  });
+  const rpc = createRpcClient(upstreamOf(config));
   const ids = createClaimIds({ secret: wallet.secretFor("claim ids"), idempotencyMs });
   return {
     wallet,
@@ -39,13 +38,9 @@ export async function createFaucetParts(
     rpc,
     metrics: createFaucetMetrics(),
     chain: createWalletChain({ rpc, wallet: wallet.address }),
-    store: createPaymentStore({ redis, recordsKeptMs, windowMs: limits.windowMs, now: redisNow }),
+    store: createPaymentStore({ redis, settings: config, now: redisNow }),
     allowlist: createAllowlistStore({ redis }),
-    attempts: createAttempts({
-      redis,
-      refusals: limits.refusals,
-      windowMs: limits.refusalsWindowMs,
-    }),
-    admission: createAdmission({ redis, ids, limits, queueMax, idempotencyMs, now: redisNow }),
+    attempts: createAttempts({ redis, limits }),
+    admission: createAdmission({ redis, ids, settings: config, idempotencyMs, now: redisNow }),
   };
 }

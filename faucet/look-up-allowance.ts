@@ -18,17 +18,18 @@ export function createLookUpAllowance({
   allowlist,
   admission,
   attempts,
-  amountWei,
+  settings,
   now,
 }: {
   allowlist: AllowlistStore;
   admission: Pick<Admission, "nextAtMs">;
   attempts: Attempts;
-  /** Where the list says no other. */
-  amountWei: bigint;
+  /** `amount`: what a claim gets where the list says no other. */
+  settings: { readonly amount: bigint };
   now: () => number;
 }): LookUpAllowance {
   return async ({ address: typed, scope }) => {
+    const amountWei = settings.amount;
     const to = readRecipient(typed);
     if (isRefusal(to)) return { amountWei, refused: to };
     const attempt = await attempts.begin(scope);

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { registerBuildInfo } from "../lib/version.ts";
 
 /**
  * The faucet's metrics, on its own registry. Labels are of closed sets only. `faucet/README.md` documents every name; a
@@ -7,6 +8,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 export function createFaucetMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerBuildInfo(registry);
   const registers = [registry];
   const counter = (name: string, help: string) =>
     new Counter({ name: `tollgate_faucet_${name}`, help, registers });

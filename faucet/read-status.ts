@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import { network } from "../lib/network.ts";
 import { faucetWalletKey } from "../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../lib/redis/redis-client.ts";
 import type { AllowlistStore } from "./allowlist/allowlist-store.ts";
 import type { Admission } from "./claims/admission.ts";
 import type { FaucetConfig } from "./config.ts";
@@ -28,24 +28,24 @@ export type StatusView = {
 /** Reads how the faucet stands, as `/status` shows it to everybody. */
 export function createStatusReader({
   redis,
-  config: { amount, limits, lowBalance, idlePollMs, upstreamTimeoutMs },
+  config,
   address,
   admission,
   allowlist,
   allowlistProblem,
   now,
 }: {
-  redis: Redis;
-  config: Pick<FaucetConfig, "amount" | "limits" | "lowBalance" | "idlePollMs" | "upstreamTimeoutMs">;
+  redis: RedisClient;
+  /** Read for each status. */
+  config: Readonly<
+    Pick<FaucetConfig, "amount" | "limits" | "lowBalance" | "idlePollMs" | "upstreamTimeoutMs">
+  >;
   address: string;
   admission: Pick<Admission, "counts">;
   allowlist: AllowlistStore;
   allowlistProblem: () => string | undefined;
   now: () => number;
 }) {
-  /** Three looks, each of which waits for an answer. */
-  const silentAfterMs = 3 * idlePollMs + 2 * upstreamTimeoutMs;
-
   /** The wallet as the paying replica saw it last; `undefined` before the first look. */
   async function readBalance(): Promise<bigint | undefined> {
     const text = await redis.hget(faucetWalletKey, "balanceWei");
@@ -53,6 +53,9 @@ export function createStatusReader({
   }
 
   async function read(): Promise<StatusView> {
+    const { amount, limits, lowBalance, idlePollMs, upstreamTimeoutMs } = config;
+    /** Three looks, each of which waits for an answer. */
+    const silentAfterMs = 3 * idlePollMs + 2 * upstreamTimeoutMs;
     const [balanceWei, [waits, seenAtMs], counts, entries] = await Promise.all([
       readBalance(),
       redis.hmget(faucetWalletKey, "waits", "atMs"),

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { watchAllowlist } from "./allowlist/watch-allowlist.ts";
+import { type AllowlistWatch, watchAllowlist } from "./allowlist/watch-allowlist.ts";
 import type { FaucetConfig } from "./config.ts";
 import type { FaucetParts } from "./faucet-parts.ts";
 import { measureStatus } from "./measure-status.ts";
@@ -33,10 +33,13 @@ export async function serve({
   now: () => number;
   atPoint: (point: CrashPoint) => void | Promise<void>;
   onStop: (stop: () => unknown) => void;
-}): Promise<{ payer: Payer; address: Awaited<ReturnType<typeof startListeners>>["address"] }> {
+}): Promise<{
+  payer: Payer;
+  allowlist: AllowlistWatch;
+  address: Awaited<ReturnType<typeof startListeners>>["address"];
+}> {
   const { redis, wallet, metrics, chain, store, allowlist, admission, attempts } = parts;
-  const { allowlistFile: file, allowlistPollMs, amount: amountWei } = config;
-  const watch = await watchAllowlist({ file, store: allowlist, pollMs: allowlistPollMs, logger });
+  const watch = await watchAllowlist({ settings: config, store: allowlist, logger });
   onStop(() => watch.stop());
 
   const leader = createLeader({ redis, leaderMs: config.leaderMs });
@@ -50,13 +53,7 @@ export async function serve({
     logger,
     now,
     atPoint,
-    inFlightMax: config.inFlightMax,
-    giveUpAfterMs: config.giveUpAfterMs,
-    windowMs: config.limits.windowMs,
-    perAddress: () => config.limits.perAddress,
-    pollMs: config.pollMs,
-    idlePollMs: config.idlePollMs,
-    resendAfterMs: config.resendAfterMs,
+    settings: config,
   });
   onStop(() => payer.stop());
 
@@ -77,9 +74,9 @@ export async function serve({
     metrics,
     logger,
     atPoint,
-    amountWei,
+    wallet,
+    settings: config,
     readBalance: status.readBalance,
-    feeMaxWei: wallet.feeMaxWei,
     wakePayer: payer.wake,
   });
   const listeners = await startListeners({
@@ -87,5 +84,5 @@ export async function serve({
     status: status.read,
   });
   onStop(() => listeners.stop());
-  return { payer, address: listeners.address };
+  return { payer, allowlist: watch, address: listeners.address };
 }

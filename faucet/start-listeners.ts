@@ -28,8 +28,8 @@ export async function startListeners({
   status: () => Promise<StatusView>;
   now: () => number;
 }) {
-  const { bodyBytesMax, requestTimeoutMs, trustedProxies, host, port } = config;
-  const scopes = createScopes({ clientAddress: createClientAddress({ trustedProxies }), limitAddress });
+  const { bodyBytesMax, requestTimeoutMs, host, port } = config;
+  const scopes = createScopes({ clientAddress: createClientAddress(config), limitAddress });
   const common = { ...shared, bodyBytesMax, requestTimeoutMs };
   const inside = await startFaucetServer({
     ...common,
@@ -50,8 +50,7 @@ export async function startListeners({
         admission: shared.admission,
         balanceAfter: createBalanceAfter({ chain }),
         lookUpAllowance: createLookUpAllowance({
-          ...{ allowlist, attempts, now, admission: shared.admission },
-          amountWei: config.amount,
+          ...{ allowlist, attempts, now, admission: shared.admission, settings: config },
         }),
         scopeOf: scopes.ofClient,
         now,

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
+import { faucetData } from "../lib/redis/data-migrations.ts";
 import { durabilityWarning } from "../lib/redis/durability.ts";
-import { waitForRedis } from "../lib/redis/redis-client.ts";
+import { migrateRedisData } from "../lib/redis/migrate-data.ts";
+import { type RedisClient, waitForRedis } from "../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../lib/redis/redis-failure.ts";
 import { answerReload } from "../lib/reload/answer-reload.ts";
 import { registerReloadMetrics } from "../lib/reload/reload-metrics.ts";
@@ -91,6 +92,7 @@ export async function start(
   try {
     const ops = await startOps({ config, parts, progress });
     closers.unshift(() => ops.stop());
+    await migrateRedisData({ redis, data: faucetData, logger });
     const genesisHash = await untilRedisAnswers({ redis, logger }, async () => {
       progress.durabilityWarning = await durabilityWarning(redis);
       if (adopt) {
@@ -110,7 +112,8 @@ export async function start(
     const serving = await serve({ config, parts, genesisHash, logger, now, atPoint, onStop });
     progress.payer = serving.payer;
     await firstLook({ store });
-    const reloader = createFaucetReloader({ running: config, readAgain, logger });
+    const { allowlist } = serving;
+    const reloader = createFaucetReloader({ running: config, readAgain, allowlist, logger });
     onStop(() => reloader.stop());
     Object.assign(progress, { state: "serving", reloader } satisfies Partial<Progress>);
     return {
@@ -171,7 +174,7 @@ async function firstLook({ store }: { store: PaymentStore }): Promise<void> {
 
 /** A Redis that goes away during the start is waited for, like one that was not there. */
 async function untilRedisAnswers<Value>(
-  { redis, logger }: { redis: Redis; logger: Logger },
+  { redis, logger }: { redis: RedisClient; logger: Logger },
   prepare: () => Promise<Value>,
 ): Promise<Value> {
   for (;;) {

@@ -14,6 +14,7 @@ import { findEntry } from "./stages/find-entry.ts";
 import { readClaim } from "./stages/read-claim.ts";
 import { readRecipient } from "./stages/read-recipient.ts";
 import { refuseBots } from "./stages/refuse-bots.ts";
+import type { FaucetWallet } from "./wallet.ts";
 
 /** Where taking a claim can be cut short; the crash tests end the process there. */
 export type TakePoint = "before claim" | "after claim";
@@ -36,8 +37,8 @@ export function createTakeClaim({
   attempts,
   chain,
   readBalance,
-  amountWei,
-  feeMaxWei,
+  settings,
+  wallet,
   wakePayer,
   metrics,
   logger,
@@ -48,8 +49,9 @@ export function createTakeClaim({
   attempts: Attempts;
   chain: WalletChain;
   readBalance: () => Promise<bigint | undefined>;
-  amountWei: bigint;
-  feeMaxWei: bigint;
+  /** Read for each claim. */
+  settings: { readonly amount: bigint };
+  wallet: Pick<FaucetWallet, "feeMaxWei">;
   wakePayer: () => void;
   metrics: FaucetMetrics;
   logger: Logger;
@@ -78,14 +80,14 @@ export function createTakeClaim({
     const to = readRecipient(read.address);
     if (isRefusal(to)) return to;
     const { address } = to;
-    const entry = await findEntry({ address, allowlist, amountWei });
+    const entry = await findEntry({ address, allowlist, amountWei: settings.amount });
     if (isRefusal(entry)) return entry;
     const recipient = await checkRecipient(address);
     if (isRefusal(recipient)) return recipient;
     const { affordable } = checkFunds({
       balanceWei: await readBalance(),
       amountWei: entry.amountWei,
-      feeMaxWei,
+      feeMaxWei: wallet.feeMaxWei,
     });
     await atPoint("before claim");
     const admitted = await admit({

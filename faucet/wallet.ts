@@ -6,7 +6,7 @@ import { paymentData } from "./chain/payment-data.ts";
 export type FaucetWallet = {
   /** EIP-55. */
   address: string;
-  /** A payment's signed bytes and hash. The same arguments give the same bytes (RFC 6979). */
+  /** A payment's signed bytes and hash. The same arguments and fees give the same bytes (RFC 6979). */
   sign(payment: {
     claimId: string;
     address: string;
@@ -39,27 +39,32 @@ export type Fees = { gasLimit: number; maxFeePerGasWei: bigint; maxPriorityFeePe
 export async function openWallet({
   source,
   chainId,
-  fees: { gasLimit, maxFeePerGasWei, maxPriorityFeePerGasWei },
+  fees,
 }: {
   source: WalletSource;
   chainId: number;
-  fees: Fees;
+  /** Read for each signature. */
+  fees: Readonly<Fees>;
 }): Promise<FaucetWallet> {
   const { privateKey } = source.kind === "development" ? source : await openKeystore(source);
   const wallet = new Wallet(privateKey);
   const common = { type: 2, chainId };
   return {
     address: wallet.address,
-    maxFeePerGasWei,
-    feeMaxWei: BigInt(gasLimit) * maxFeePerGasWei,
+    get maxFeePerGasWei() {
+      return fees.maxFeePerGasWei;
+    },
+    get feeMaxWei() {
+      return BigInt(fees.gasLimit) * fees.maxFeePerGasWei;
+    },
     secretFor: (purpose) => createHmac("sha256", getBytes(wallet.privateKey)).update(purpose).digest(),
     async sign({ claimId, address, amountWei, nonce }) {
       const raw = await wallet.signTransaction({
         ...common,
         nonce,
-        gasLimit,
-        maxFeePerGas: maxFeePerGasWei,
-        maxPriorityFeePerGas: maxPriorityFeePerGasWei,
+        gasLimit: fees.gasLimit,
+        maxFeePerGas: fees.maxFeePerGasWei,
+        maxPriorityFeePerGas: fees.maxPriorityFeePerGasWei,
         to: address,
         value: amountWei,
         data: paymentData(claimId),
@@ -68,12 +73,12 @@ export async function openWallet({
     },
     signNothing({ nonce, baseFeeWei }) {
       // Pools replace a transaction if both fees are a tenth higher; twice is safe. Fees of zero need a value to double.
-      const maxPriorityFeePerGas = 2n * larger(maxPriorityFeePerGasWei, gweiInWei);
+      const maxPriorityFeePerGas = 2n * larger(fees.maxPriorityFeePerGasWei, gweiInWei);
       return wallet.signTransaction({
         ...common,
         nonce,
         gasLimit: transferGas,
-        maxFeePerGas: 2n * larger(maxFeePerGasWei, baseFeeWei) + maxPriorityFeePerGas,
+        maxFeePerGas: 2n * larger(fees.maxFeePerGasWei, baseFeeWei) + maxPriorityFeePerGas,
         maxPriorityFeePerGas,
         to: wallet.address,
         value: 0n,

@@ -42,26 +42,19 @@ const itemStandards = [
 export type KnownContracts = ReturnType<typeof createKnownContracts>;
 
 /** Decodes calls, events and errors: of known contracts by their own ABI, of all others by the token standards. */
-export function createKnownContracts(contracts: readonly KnownContract[]) {
-  const byAddress = new Map(
-    contracts.map((contract) => [
-      contract.address.toLowerCase(),
-      { ...contract, interface: new Interface(contract.abi) },
-    ]),
-  );
-  /** A contract may hand on what another one said that it had called. */
-  const errors = new Map(
-    [...byAddress.values()].flatMap(({ interface: abi }) => {
-      const own: [string, Interface][] = [];
-      abi.forEachError(({ selector }) => own.push([selector, abi]));
-      return own;
-    }),
-  );
+export function createKnownContracts(given: readonly KnownContract[]) {
+  let { contracts, byAddress, errors } = indexOf(given);
   const tokens = new Interface(tokenStandards);
   const items = new Interface(itemStandards);
 
   return {
-    all: contracts,
+    get all() {
+      return contracts;
+    },
+    /** These take the place of those that were known. */
+    use(next: readonly KnownContract[]): void {
+      ({ contracts, byAddress, errors } = indexOf(next));
+    },
     nameOf: (address: string): string | null => byAddress.get(address.toLowerCase())?.name ?? null,
     /** A known contract's own ABI. */
     abiOf: (address: string): Interface | undefined => byAddress.get(address.toLowerCase())?.interface,
@@ -124,6 +117,24 @@ export function createKnownContracts(contracts: readonly KnownContract[]) {
       };
     },
   };
+}
+
+function indexOf(contracts: readonly KnownContract[]) {
+  const byAddress = new Map(
+    contracts.map((contract) => [
+      contract.address.toLowerCase(),
+      { ...contract, interface: new Interface(contract.abi) },
+    ]),
+  );
+  /** A contract may hand on what another one said that it had called. */
+  const errors = new Map(
+    [...byAddress.values()].flatMap(({ interface: abi }) => {
+      const own: [string, Interface][] = [];
+      abi.forEachError(({ selector }) => own.push([selector, abi]));
+      return own;
+    }),
+  );
+  return { contracts, byAddress, errors };
 }
 
 /** Whoever writes a contract chooses what bytes claim to be its call: ethers throws on some of them. */

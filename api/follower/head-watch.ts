@@ -19,23 +19,21 @@ const retryMaxMs = 10_000;
  */
 export function createHeadWatch({
   rpc,
-  webSocketUrl,
-  headers = {},
-  pollMs = 2000,
+  webSocket,
+  pollMs = () => 2000,
   logger,
 }: {
   rpc: Pick<RpcClient, "ask">;
-  /** Undefined: it is asked for alone. */
-  webSocketUrl?: string | undefined;
-  /** What says who asks. */
-  headers?: Readonly<Record<string, string>>;
-  pollMs?: number;
+  /** Where it is told, and what says who asks; read for each connection. Undefined: it is asked for alone. */
+  webSocket?: { readonly url: string; readonly headers?: Readonly<Record<string, string>> } | undefined;
+  pollMs?: () => number;
   logger: Pick<Logger, "info" | "warn">;
 }) {
   const listeners = new Set<(head: Head) => void>();
   const stopped = new AbortController();
   let head: Head | undefined;
   let isAnswering = false;
+  let connection = new AbortController();
   const running: Promise<void>[] = [];
 
   function tell(json: unknown): void {
@@ -54,15 +52,22 @@ export function createHeadWatch({
         if (isAnswering) logger.warn({ err: error }, "the chain's head cannot be asked for");
         isAnswering = false;
       }
-      await pause(pollMs);
+      await pause(pollMs());
     }
   }
 
-  async function hear(url: string): Promise<void> {
+  async function hear({ webSocket: target }: { webSocket: NonNullable<typeof webSocket> }): Promise<void> {
     let retryMs = retryMinMs;
     while (!stopped.signal.aborted) {
-      const { heads, reason } = await openHeadsSocket({ url, headers, onHead: tell, signal: stopped.signal });
+      connection = new AbortController();
+      const { url, headers = {} } = target;
+      const signal = AbortSignal.any([stopped.signal, connection.signal]);
+      const { heads, reason } = await openHeadsSocket({ url, headers, onHead: tell, signal });
       if (stopped.signal.aborted) return;
+      if (signal.aborted) {
+        retryMs = retryMinMs;
+        continue;
+      }
       logger.info({ reason, heads }, "the WebSocket that tells of new blocks has ended");
       retryMs = heads > 0 ? retryMinMs : Math.min(2 * retryMs, retryMaxMs);
       await pause(retryMs);
@@ -74,8 +79,10 @@ export function createHeadWatch({
   return {
     start(): void {
       running.push(poll());
-      if (webSocketUrl !== undefined) running.push(hear(webSocketUrl));
+      if (webSocket !== undefined) running.push(hear({ webSocket }));
     },
+    /** Begins a WebSocket anew: where it leads has changed. */
+    reconnect: () => connection.abort(),
     /** Undefined before the first answer. */
     head: () => head,
     /** Whether the last poll was answered. */

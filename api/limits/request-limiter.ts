@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { apiRequestsKey } from "../../lib/redis/keys/api.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../../lib/redis/redis-failure.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { chargeScript, refundScript } from "./charge-scripts.ts";
@@ -29,12 +29,6 @@ export type RequestLimiter = {
   problem(): string | undefined;
 };
 
-/** A limiter whose limit may change. */
-export type AdjustableLimiter = RequestLimiter & {
-  /** From now on a client has so many points in a window. */
-  allow(points: number): void;
-};
-
 /** What a client has in a process that counts alone. */
 function aloneOf(points: number): number {
   return Math.max(1, Math.floor(points / shareWithoutRedis));
@@ -53,16 +47,17 @@ const spentClientsMax = 10_000;
  */
 export function createRequestLimiter({
   redis,
-  points: firstPoints,
+  points: pointsNow,
   windowSeconds,
   monotonicMs = () => performance.now(),
 }: {
-  redis: Redis;
-  points: number;
+  redis: RedisClient;
+  /** Of a client in a window, asked for each time: the limit may change. */
+  points: () => number;
   windowSeconds: number;
   monotonicMs?: () => number;
-}): AdjustableLimiter {
-  let points = firstPoints;
+}): RequestLimiter {
+  let points = pointsNow();
   let alonePoints = aloneOf(points);
   const alone = new RateLimiterMemory({ points: alonePoints, duration: windowSeconds });
   /** When a client's window ends. */
@@ -130,8 +125,19 @@ export function createRequestLimiter({
     }
   }
 
+  function followLimit(): void {
+    const next = pointsNow();
+    if (next === points) return;
+    points = next;
+    alonePoints = aloneOf(next);
+    alone.points = alonePoints;
+    // Who had used up its window may have more of it now.
+    spentUntilMs.clear();
+  }
+
   return {
     async charge(client, cost) {
+      followLimit();
       try {
         const charged = await chargeShared(client, cost);
         aloneUntilMs = 0;
@@ -141,13 +147,6 @@ export function createRequestLimiter({
         aloneUntilMs = monotonicMs() + windowSeconds * 1000;
         return chargeAlone(client, cost);
       }
-    },
-    allow(next) {
-      points = next;
-      alonePoints = aloneOf(next);
-      alone.points = alonePoints;
-      // Who had used up its window may have more of it now.
-      spentUntilMs.clear();
     },
     problem: () =>
       monotonicMs() < aloneUntilMs

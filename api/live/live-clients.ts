@@ -7,12 +7,10 @@ const unreadBytesMax = 64 * 1024;
 const endWithinMs = 1000;
 
 /** Who listens: bounded in all, by address and by what a client leaves unread. */
-export function createLiveClients<Client extends LiveClient>({
-  clientsMax,
-  perAddressMax,
-}: {
-  clientsMax: number;
-  perAddressMax: number;
+export function createLiveClients<Client extends LiveClient>(bounds: {
+  /** Read for each that comes; whoever is there stays. */
+  readonly clientsMax: number;
+  readonly perAddressMax: number;
 }) {
   const clients = new Set<Client>();
   const perAddress = new Map<string, number>();
@@ -27,8 +25,8 @@ export function createLiveClients<Client extends LiveClient>({
   return {
     /** Whether there is room for one more of this address. */
     room(address: string): "free" | "full" | "too many" {
-      if (clients.size >= clientsMax) return "full";
-      return (perAddress.get(address) ?? 0) >= perAddressMax ? "too many" : "free";
+      if (clients.size >= bounds.clientsMax) return "full";
+      return (perAddress.get(address) ?? 0) >= bounds.perAddressMax ? "too many" : "free";
     },
 
     /** A client stays until its connection closes; false where it has gone while it was being let in. */

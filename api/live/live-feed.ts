@@ -32,21 +32,22 @@ const beatsToWait = 2;
  */
 export function createLiveFeed({
   reader,
-  clientsMax,
-  perAddressMax,
-  replayMax,
-  heartbeatMs,
+  settings,
   logger,
 }: {
   reader: Pick<ChainReader, "block">;
-  clientsMax: number;
-  perAddressMax: number;
-  /** So many of the newest blocks are kept for clients that come back. */
-  replayMax: number;
-  heartbeatMs: number;
+  settings: {
+    /** Read for each client. */
+    readonly clientsMax: number;
+    readonly perAddressMax: number;
+    /** So many of the newest blocks are kept for clients that come back. */
+    readonly replayMax: number;
+    readonly heartbeatMs: number;
+  };
   logger: Pick<Logger, "warn">;
 }): LiveFeed {
-  const clients = createLiveClients<Client>({ clientsMax, perAddressMax });
+  const clients = createLiveClients<Client>(settings);
+  const { replayMax, heartbeatMs } = settings;
   const { write } = clients;
   let isStopped = false;
 

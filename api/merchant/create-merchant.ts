@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { RpcClient } from "../../lib/chain/rpc-client.ts";
 import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import type { ChainReader } from "../chain/chain-reader.ts";
 import type { LatestBlock } from "../chain/latest-block.ts";
 import type { ApiConfig } from "../config.ts";
@@ -21,6 +21,7 @@ import { createInvoices } from "./invoices/invoices.ts";
 import { createRates } from "./invoices/rates.ts";
 import type { LedgerStanding } from "./ledger/standing.ts";
 import type { MerchantKeys } from "./open-merchant-keys.ts";
+import type { OrderTerms } from "./orders/open-order.ts";
 import { createOrders } from "./orders/orders.ts";
 import { createPurchaseGate } from "./purchase-gate.ts";
 import { createSettings } from "./settings/settings.ts";
@@ -32,7 +33,7 @@ const minuteSeconds = 60;
 
 /** Orders, keys, invoices and dashboards, wired; and what lets a request in by its key. */
 export function createMerchant({
-  config: { svcDev, live, invoices: invoiceTerms, ledger: ledgerTerms, publicUrl, profile, stalledAfterMs },
+  config,
   merchantKeys,
   redis,
   pool,
@@ -46,13 +47,14 @@ export function createMerchant({
   now,
   atPoint,
 }: {
+  /** What a reload changes of it is read when it is needed. */
   config: Pick<
     ApiConfig,
     "svcDev" | "live" | "invoices" | "ledger" | "publicUrl" | "profile" | "stalledAfterMs"
   >;
   /** Undefined: nothing is sold here. */
   merchantKeys: MerchantKeys | undefined;
-  redis: Redis;
+  redis: RedisClient;
   pool: PostgresPool;
   rpc: Pick<RpcClient, "ask">;
   reader: ChainReader;
@@ -65,13 +67,14 @@ export function createMerchant({
   now: () => number;
   atPoint?: ((point: IssuePoint) => void) | undefined;
 }) {
+  const { svcDev, invoices: invoiceTerms, ledger: ledgerTerms, publicUrl, profile } = config;
   const headMs = () => (newest.block()?.timestamp ?? 0) * 1000;
   const isRedisAway = () => redis.status !== "ready";
   const gate = createPurchaseGate({
     isSelling: merchantKeys !== undefined,
     isRedisAway,
     isChainAway: () => !heads.isAnswering() || newest.block() === undefined,
-    isStalled: () => now() - headMs() > stalledAfterMs,
+    isStalled: () => now() - headMs() > config.stalledAfterMs,
     ledger,
   });
   // A development chain's time may have been moved ahead.
@@ -79,31 +82,26 @@ export function createMerchant({
   const turns = createWalletTurns();
   const orders = createOrders({
     ...{ pool, reader, gate, turns, merchantKeys },
-    terms: {
-      prices: svcDev.packages,
-      webhookPrice: svcDev.webhookPrice,
-      validMs: svcDev.orderSeconds * 1000,
-      openMax: svcDev.openOrdersMax,
-      activeKeysMax: svcDev.activeKeysMax,
-    },
+    terms: orderTermsOf(svcDev),
     clock,
   });
+  const secretAgainMs = () => svcDev.secretAgainSeconds * 1000;
   const lookUp = createKeyLookUp({ redis, db: pool });
   const keys = createApiKeys({
     ...{ pool, orders, lookUp, turns, profile, isRedisAway, now, atPoint },
     sealer: merchantKeys?.sealer,
-    secretAgainMs: svcDev.secretAgainSeconds * 1000,
+    secretAgainMs,
   });
-  const { activeKeysMax } = svcDev;
   const dashboard = {
-    read: (wallet: string) => readDashboard({ db: pool, wallet, activeKeysMax, nowMs: now() }),
+    read: (wallet: string) =>
+      readDashboard({ db: pool, wallet, activeKeysMax: svcDev.activeKeysMax, nowMs: now() }),
     attention: (wallet: string) => readAttention({ db: pool, wallet, nowMs: now() }),
   };
   const rates = createRates({ settings: invoiceTerms.rates, now, logger });
   const collectBox = createCollectBox({ rpc, reader });
   const invoices = createInvoices({
     ...{ pool, gate, turns, rates, merchantKeys, collectBox, publicUrl, clock },
-    terms: { ...invoiceTerms, boxesMax: ledgerTerms.boxesMax },
+    terms: () => ({ ...invoiceTerms, boxesMax: ledgerTerms.boxesMax }),
     isDevelopment: profile === "development",
   });
   const webhooks = createWebhooks({
@@ -111,15 +109,15 @@ export function createMerchant({
     sealer: merchantKeys?.sealer,
     testLimiter: createRequestLimiter({
       redis,
-      points: svcDev.webhooks.testsPerMinute,
+      points: () => svcDev.webhooks.testsPerMinute,
       windowSeconds: minuteSeconds,
     }),
-    secretAgainMs: svcDev.secretAgainSeconds * 1000,
+    secretAgainMs,
   });
   const events = createEvents({
     ...{ db: pool, logger, now },
     settings: svcDev.events,
-    heartbeatMs: live.heartbeatMs,
+    heartbeatMs: config.live.heartbeatMs,
   });
   return {
     services: {
@@ -137,5 +135,26 @@ export function createMerchant({
     collector: createCollector({ db: pool, collectBox, logger }),
     lookUp,
     keyUse: createKeyUse({ db: pool, logger, now }),
+  };
+}
+
+/** What orders are made with, as the configuration says by then. */
+function orderTermsOf(svcDev: ApiConfig["svcDev"]): OrderTerms {
+  return {
+    get prices() {
+      return svcDev.packages;
+    },
+    get webhookPrice() {
+      return svcDev.webhookPrice;
+    },
+    get validMs() {
+      return svcDev.orderSeconds * 1000;
+    },
+    get openMax() {
+      return svcDev.openOrdersMax;
+    },
+    get activeKeysMax() {
+      return svcDev.activeKeysMax;
+    },
   };
 }

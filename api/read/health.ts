@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import { checkPostgres } from "../../lib/postgres/postgres-health.ts";
 import type { PostgresPool } from "../../lib/postgres/postgres-pool.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import type { Follower } from "../follower/follower.ts";
 import type { HeadWatch } from "../follower/head-watch.ts";
 import type { HealthRecord } from "../records/chain.ts";
@@ -35,7 +35,7 @@ async function readHealth({
   version,
 }: {
   heads: Pick<HeadWatch, "head" | "isAnswering">;
-  redis: Pick<Redis, "status">;
+  redis: Pick<RedisClient, "status">;
   pool: Pick<PostgresPool, "query">;
   follower: Pick<Follower, "standing">;
   version: string;

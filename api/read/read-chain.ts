@@ -15,15 +15,14 @@ export function createReadChain({
   reader,
   head,
   db,
-  blockTimeSeconds,
-  stalledAfterMs,
+  settings,
   now,
 }: {
   reader: Pick<ChainReader, "block" | "gasPrice">;
   head: ChainHead;
   db: Queryable;
-  blockTimeSeconds: number;
-  stalledAfterMs: number;
+  /** Read each time. */
+  settings: { readonly blockTimeSeconds: number; readonly stalledAfterMs: number };
   now: () => number;
 }): () => Promise<ChainRecord> {
   let genesis: string | undefined;
@@ -62,11 +61,11 @@ export function createReadChain({
       genesisHash: hash,
       epoch: index.epoch,
       consensus: kind,
-      blockTimeSeconds,
+      blockTimeSeconds: settings.blockTimeSeconds,
       averageBlockTimeSeconds: times,
       validatorCount: validators.length,
       quorum,
-      stalled: now() - block.timestamp * 1000 > stalledAfterMs,
+      stalled: now() - block.timestamp * 1000 > settings.stalledAfterMs,
       gasPrice: gasPrice.toString(),
       indexedBlock: index.indexedBlock,
     };

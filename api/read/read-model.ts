@@ -33,8 +33,7 @@ export function createReadModel({
   names,
   validatorHeads = async () => [],
   fees,
-  blockTimeSeconds,
-  stalledAfterMs,
+  settings,
   now = Date.now,
 }: {
   reader: ChainReader;
@@ -49,8 +48,7 @@ export function createReadModel({
   /** How far the validators are that can be asked themselves. */
   validatorHeads?: ReturnType<typeof createValidatorHeads>;
   fees?: FeeSettings | undefined;
-  blockTimeSeconds: number;
-  stalledAfterMs: number;
+  settings: { readonly blockTimeSeconds: number; readonly stalledAfterMs: number };
   now?: () => number;
 }) {
   const nameOf = (address: string): string | null => names[address] ?? contracts.nameOf(address);
@@ -67,7 +65,7 @@ export function createReadModel({
     ...head,
     ...createValidators({ head, db, nameOf }),
 
-    chain: createReadChain({ ...sources, blockTimeSeconds, stalledAfterMs, now }),
+    chain: createReadChain({ ...sources, settings, now }),
 
     async latestBlock(): Promise<BlockRecord> {
       return blockRecordOf(await head.latest());

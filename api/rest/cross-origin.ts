@@ -15,13 +15,18 @@ export function allowOrigins(
     origins,
     openPaths = [],
   }: {
-    origins: readonly string[] | "any";
+    /** Asked for each request. */
+    origins: () => readonly string[] | "any";
     /** For pages of any origin, whatever the rest is. */
     openPaths?: readonly string[];
   },
 ): void {
-  const isAllowed = ({ url }: FastifyRequest, origin: string): boolean =>
-    origins === "any" || origins.includes(origin) || openPaths.includes(url.replace(/\/?(?:\?.*)?$/, ""));
+  const isAllowed = ({ url }: FastifyRequest, origin: string): boolean => {
+    const allowed = origins();
+    return (
+      allowed === "any" || allowed.includes(origin) || openPaths.includes(url.replace(/\/?(?:\?.*)?$/, ""))
+    );
+  };
 
   app.addHook("onRequest", (request, reply, done) => {
     // Also where there is no Origin: a shared cache would give the answer to a page as well.

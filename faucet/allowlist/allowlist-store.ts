@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Redis } from "ioredis";
 import { z } from "zod";
 import { faucetAllowlistKey, faucetAllowlistVersionKey } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import type { AllowlistEntry } from "./read-allowlist.ts";
 
@@ -27,7 +27,7 @@ return 'copied'
 `);
 
 /** The allowlist in Redis, the one that all replicas go by. */
-export function createAllowlistStore({ redis }: { redis: Redis }) {
+export function createAllowlistStore({ redis }: { redis: RedisClient }) {
   return {
     /** Where replicas have different files, the one that was changed last counts: `older` says that this is not it. */
     async copy({

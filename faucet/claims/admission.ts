@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { RateLimit } from "../../lib/http-service/rate-limit-fields.ts";
 import {
@@ -11,6 +10,7 @@ import {
   faucetPausedKey,
   faucetQueueKey,
 } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { admitScript } from "./admission-script.ts";
 import { type Claim, parseClaim } from "./claim.ts";
@@ -45,17 +45,15 @@ export type Admission = ReturnType<typeof createAdmission>;
  */
 export function createAdmission({
   redis,
-  limits: settings,
-  queueMax,
+  settings,
   idempotencyMs,
   ids,
   now,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   ids: ClaimIds;
   /** Read anew for each claim, which is judged by one state of them. */
-  limits: Readonly<ClaimLimits>;
-  queueMax: number;
+  settings: { readonly limits: Readonly<ClaimLimits>; readonly queueMax: number };
   idempotencyMs: number;
   now?: (() => number) | undefined;
 }) {
@@ -81,7 +79,7 @@ export function createAdmission({
       idempotencyKey: string | undefined;
     }): Promise<AdmitResult> {
       const scopeName = `${scope.kind}:${scope.name}`;
-      const limits = { ...settings };
+      const limits = { ...settings.limits };
       const perScope = scope.kind === "team" ? limits.perTeam : limits.perClient;
       const fingerprint = address.toLowerCase();
       const nowMs = now?.() ?? Date.now();
@@ -114,7 +112,7 @@ export function createAdmission({
             limits.perAddress,
             perScope,
             limits.overall,
-            queueMax,
+            settings.queueMax,
             affordable,
             idempotencyKey === undefined ? 0 : idempotencyMs,
             fingerprint,
@@ -140,7 +138,7 @@ export function createAdmission({
       return { outcome, claim, limits: told };
     },
 
-    nextAtMs: (address: string) => readNextAtMs({ redis, limits: settings, now, address }),
+    nextAtMs: (address: string) => readNextAtMs({ redis, limits: settings.limits, now, address }),
 
     counts: () => countClaims({ redis, now }),
   };
@@ -153,7 +151,7 @@ async function readNextAtMs({
   now,
   address,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   limits: ClaimLimits;
   now: (() => number) | undefined;
   address: string;
@@ -167,7 +165,7 @@ async function readNextAtMs({
 }
 
 /** How the faucet stands: claims waiting for a signature, signed ones under way, claims that count today. */
-export async function countClaims({ redis, now }: { redis: Redis; now?: (() => number) | undefined }) {
+export async function countClaims({ redis, now }: { redis: RedisClient; now?: (() => number) | undefined }) {
   const [waiting, open, inWindow, pausedSinceMs] = await Promise.all([
     redis.llen(faucetQueueKey),
     redis.zcard(faucetOpenKey),

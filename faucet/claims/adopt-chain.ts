@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   faucetChainKey,
   faucetClaimKey,
@@ -10,6 +9,7 @@ import {
   faucetQueueKey,
   faucetWalletKey,
 } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import { parseClaim } from "./claim.ts";
 
@@ -36,7 +36,7 @@ export async function adoptChain({
   redis,
   recordsKeptMs,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   recordsKeptMs: number;
 }): Promise<{ claims: number }> {
   const ids = new Set([

@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import { z } from "zod";
 import { type Refusal, refusal } from "../../lib/http-service/refusal.ts";
 import { faucetRefusalsKey } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { defineScript, runScript } from "../../lib/redis/run-script.ts";
 import type { ClaimScope } from "./admission.ts";
 
@@ -29,20 +29,19 @@ return 0
  */
 export function createAttempts({
   redis,
-  refusals,
-  windowMs,
+  limits,
 }: {
-  redis: Redis;
-  /** Most in a window. */
-  refusals: number;
-  windowMs: number;
+  redis: RedisClient;
+  /** Most in a window, read for each attempt; a window that has begun keeps its length. */
+  limits: { readonly refusals: number; readonly refusalsWindowMs: number };
 }) {
   return {
     async begin({ kind, name }: ClaimScope): Promise<{ giveBack(): Promise<void> } | Refusal> {
       const keys = [faucetRefusalsKey(`${kind}:${name}`)];
+      const { refusals, refusalsWindowMs } = limits;
       const waitMs = z
         .number()
-        .parse(await runScript({ redis, script: beginScript, keys, args: [refusals, windowMs] }));
+        .parse(await runScript({ redis, script: beginScript, keys, args: [refusals, refusalsWindowMs] }));
       if (waitMs > 0)
         return refusal("rate_limited", texts[kind], { reason: "refused_often", retryAfterMs: waitMs });
       return {

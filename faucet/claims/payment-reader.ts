@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   faucetChainKey,
   faucetClaimKey,
@@ -9,10 +8,11 @@ import {
   faucetPausedKey,
   faucetQueueKey,
 } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { type Claim, isSigned, parseClaim, type SignedClaim } from "./claim.ts";
 
 /** What the replica that pays reads of Redis. */
-export function createPaymentReader({ redis }: { redis: Redis }) {
+export function createPaymentReader({ redis }: { redis: RedisClient }) {
   async function read(ids: readonly string[]): Promise<Claim[]> {
     const records = await Promise.all(ids.map((id) => redis.hgetall(faucetClaimKey(id))));
     return records.flatMap((fields) => parseClaim(fields) ?? []);

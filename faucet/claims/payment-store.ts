@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import {
   faucetClaimKey,
   faucetLeaderKey,
@@ -9,6 +8,7 @@ import {
   faucetPausedKey,
   faucetQueueKey,
 } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import type { Claim, SignedClaim } from "./claim.ts";
 import { createPaymentReader } from "./payment-reader.ts";
@@ -35,13 +35,12 @@ export type PaymentStore = ReturnType<typeof createPaymentStore>;
  */
 export function createPaymentStore({
   redis,
-  recordsKeptMs,
-  windowMs,
+  settings,
   now,
 }: {
-  redis: Redis;
-  recordsKeptMs: number;
-  windowMs: number;
+  redis: RedisClient;
+  /** Read for each change. */
+  settings: { readonly recordsKeptMs: number; readonly limits: { readonly windowMs: number } };
   now?: (() => number) | undefined;
 }) {
   const testTime = () => now?.() ?? "";
@@ -71,7 +70,7 @@ export function createPaymentStore({
         faucetPaidKey,
         ...[`address:${address.toLowerCase()}`, scope, "all"].map(faucetLimitKey),
       ],
-      args: [testTime(), id, txHash, status, reason, block, recordsKeptMs, paidMax],
+      args: [testTime(), id, txHash, status, reason, block, settings.recordsKeptMs, paidMax],
     });
   }
 
@@ -119,7 +118,14 @@ export function createPaymentStore({
       }),
 
     restore: (fence: string, payment: MinedPayment) =>
-      change(fence, restoreChange(payment, { now: testTime(), windowMs, recordsKeptMs })),
+      change(
+        fence,
+        restoreChange(payment, {
+          now: testTime(),
+          windowMs: settings.limits.windowMs,
+          recordsKeptMs: settings.recordsKeptMs,
+        }),
+      ),
   };
 }
 

@@ -20,7 +20,7 @@ export async function lookThrough(
   for (let nonce = before - 1; nonce >= Math.max(from, before - lookedAtMax); nonce -= 1) {
     const mined = await round.chain.minedAt({ nonce, height: round.snapshot.height });
     if (mined === undefined) return { complete: false, restored };
-    if (mined.minedAtMs + round.windowMs < round.now()) break;
+    if (mined.minedAtMs + round.settings.limits.windowMs < round.now()) break;
     if (await restorePayment(round, mined)) restored += 1;
   }
   if (restored > 0) await refusePaidAlready(round);
@@ -31,9 +31,9 @@ export async function lookThrough(
  * Between a loss of Redis and the look at the chain, an address that was paid could claim anew: such a claim ends here,
  * unsigned.
  */
-async function refusePaidAlready({ store, fence, perAddress, metrics, logger }: Round): Promise<void> {
+async function refusePaidAlready({ store, fence, settings, metrics, logger }: Round): Promise<void> {
   for (const claim of (await store.allWaiting()).toReversed()) {
-    if ((await store.countOf(claim.address)) <= perAddress()) continue;
+    if ((await store.countOf(claim.address)) <= settings.limits.perAddress) continue;
     if (!(await store.refuse(fence, claim, { reason: "The address had its claim already" }))) continue;
     metrics.ended.inc({ status: "refused" });
     logger.warn({ claim: claim.id }, "a claim for an address that was paid before Redis lost its claim");

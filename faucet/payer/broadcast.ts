@@ -1,6 +1,6 @@
 import type { SendOutcome } from "../chain/wallet-chain.ts";
 import type { SignedClaim } from "../claims/claim.ts";
-import type { Round } from "./payer-context.ts";
+import type { PayerSettings, Round } from "./payer-context.ts";
 import { createRefusals } from "./refusals.ts";
 
 /** Transactions that are sent at once. */
@@ -13,8 +13,7 @@ const retryMaxMs = 1000;
  * pays nobody. A transaction that a node has taken goes out again after `resendAfterMs`, because a pool can lose it, any
  * other after a second.
  */
-export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) {
-  const retryMs = Math.min(retryMaxMs, resendAfterMs);
+export function createBroadcaster({ settings }: { settings: Pick<PayerSettings, "resendAfterMs"> }) {
   /** When a transaction is due next, by its hash. One that is not listed is due at once. */
   const nextBroadcastMs = new Map<string, number>();
   const refusals = createRefusals();
@@ -40,7 +39,7 @@ export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) 
   async function broadcastOne(round: Round, claim: SignedClaim): Promise<void> {
     const { store, fence, logger, metrics, now, atPoint } = round;
     await atPoint("before send");
-    nextBroadcastMs.set(claim.txHash, now() + retryMs);
+    nextBroadcastMs.set(claim.txHash, now() + Math.min(retryMaxMs, settings.resendAfterMs));
     const sent = await send(round, claim);
     await atPoint("after send");
     if (sent.outcome === "unclear") return noteUnclear(claim, sent.why);
@@ -60,7 +59,7 @@ export function createBroadcaster({ resendAfterMs }: { resendAfterMs: number }) 
         nextBroadcastMs.delete(claim.txHash);
         await store.markBroadcast(fence, claim);
       }
-      nextBroadcastMs.set(claim.txHash, now() + resendAfterMs);
+      nextBroadcastMs.set(claim.txHash, now() + settings.resendAfterMs);
     }
     await atPoint("after mark");
   }

@@ -15,11 +15,11 @@ export async function giveUpRefused(
     refusedForMs,
   }: { open: readonly SignedClaim[]; refusedForMs: (round: Round, claim: SignedClaim) => number },
 ): Promise<void> {
-  const { snapshot, wallet, store, fence, giveUpAfterMs, logger } = round;
+  const { snapshot, wallet, store, fence, settings, logger } = round;
   const claim = open.find(({ nonce }) => nonce === snapshot.nonce);
   if (claim === undefined || claim.givenUp !== undefined) return;
   if (snapshot.baseFeeWei > wallet.maxFeePerGasWei) return;
-  if (refusedForMs(round, claim) < giveUpAfterMs) return;
+  if (refusedForMs(round, claim) < settings.giveUpAfterMs) return;
   if (snapshot.balanceWei < claim.amountWei + wallet.feeMaxWei) return;
   if (!(await store.giveUp(fence, claim, { reason: "The network does not take the transaction" }))) return;
   logger.error(

@@ -1,5 +1,5 @@
-import type { Redis } from "ioredis";
 import { faucetFenceKey, faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { holdScript, releaseScript } from "../claims/payment-scripts.ts";
 
@@ -12,7 +12,7 @@ export type Leader = ReturnType<typeof createLeader>;
  * One replica pays at a time: the holder of a lock in Redis that ends `leaderMs` after it was last renewed. Each time it
  * is taken it gets a higher fencing number, without which no script of the payments changes anything.
  */
-export function createLeader({ redis, leaderMs }: { redis: Redis; leaderMs: number }) {
+export function createLeader({ redis, leaderMs }: { redis: RedisClient; leaderMs: number }) {
   let fence: string | undefined;
 
   async function hold(): Promise<string | undefined> {

@@ -9,13 +9,10 @@ import { signWaiting } from "./sign-waiting.ts";
  * One round of payments: reads the state of each claim from the chain and from Redis, then settles, broadcasts and
  * signs. Returns why payments wait, in words; empty if they do not.
  */
-export function createPayRound({
-  resendAfterMs,
-  ...context
-}: PayerContext & { resendAfterMs: number }): (round: Round) => Promise<string[]> {
+export function createPayRound(context: PayerContext): (round: Round) => Promise<string[]> {
   const { store, now } = context;
   const nextNonce = createNextNonce({ now });
-  const broadcaster = createBroadcaster({ resendAfterMs });
+  const broadcaster = createBroadcaster(context);
 
   return async function payRound(round: Round): Promise<string[]> {
     const { snapshot } = round;

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { WalletChain, WalletSnapshot } from "../chain/wallet-chain.ts";
+import type { ClaimLimits } from "../claims/admission.ts";
 import type { PaymentStore } from "../claims/payment-store.ts";
+import type { FaucetConfig } from "../config.ts";
 import type { FaucetMetrics } from "../metrics.ts";
 import type { FaucetWallet } from "../wallet.ts";
 
@@ -16,19 +18,18 @@ export type PayPoint =
   | "before restore"
   | "before first nonce";
 
+/** Read for each step: a reload changes them in place. */
+export type PayerSettings = Readonly<
+  Pick<FaucetConfig, "inFlightMax" | "giveUpAfterMs" | "pollMs" | "idlePollMs" | "resendAfterMs">
+> & { readonly limits: Readonly<Pick<ClaimLimits, "perAddress" | "windowMs">> };
+
 export type PayerContext = {
+  settings: PayerSettings;
   store: PaymentStore;
   chain: WalletChain;
   wallet: FaucetWallet;
   /** The network that nonce and claims belong to. */
   genesisHash: string;
-  /** Signed claims under way at once. Besu keeps 200 nonces ahead of one sender's. */
-  inFlightMax: number;
-  /** For how long a node may refuse a payment before its claim is given up. */
-  giveUpAfterMs: number;
-  windowMs: number;
-  /** Claims an address in each window. */
-  perAddress: () => number;
   metrics: FaucetMetrics;
   logger: Logger;
   now: () => number;

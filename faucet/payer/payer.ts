@@ -20,15 +20,9 @@ export type Payer = {
  * Pays claims, on one replica at a time. Each round reads the work from Redis and its results from the chain. So nothing
  * depends on the memory of this process, and a crash can end a round anywhere.
  */
-export function startPayer({
-  leader,
-  pollMs,
-  idlePollMs,
-  resendAfterMs,
-  ...context
-}: PayerContext & { leader: Leader; pollMs: number; idlePollMs: number; resendAfterMs: number }): Payer {
-  const { store, chain, logger, metrics, now } = context;
-  const payRound = createPayRound({ ...context, resendAfterMs });
+export function startPayer({ leader, ...context }: PayerContext & { leader: Leader }): Payer {
+  const { settings, store, chain, logger, metrics, now } = context;
+  const payRound = createPayRound(context);
   const stopping = new AbortController();
   let waking = new AbortController();
   let lastLookMs = Number.NEGATIVE_INFINITY;
@@ -43,7 +37,7 @@ export function startPayer({
     }
     const [[waiting], [open], nonce] = await Promise.all([store.waiting(1), store.open(), store.nonce()]);
     const isIdle = waiting === undefined && open === undefined && nonce !== undefined;
-    if (isIdle && now() - lastLookMs < idlePollMs) return;
+    if (isIdle && now() - lastLookMs < settings.idlePollMs) return;
     lastLookMs = now();
     problems = await leader.whileRenewed(async () =>
       payRound({ ...context, fence, snapshot: await chain.snapshot() }),
@@ -55,7 +49,7 @@ export function startPayer({
     let failingSinceMs: number | undefined;
     while (!stopping.signal.aborted) {
       waking = new AbortController();
-      let pauseMs = pollMs;
+      let pauseMs = settings.pollMs;
       try {
         await runOnce();
         failingSinceMs = undefined;
@@ -68,7 +62,7 @@ export function startPayer({
           await leader.release().catch(() => {});
           failingSinceMs = undefined;
           // Long enough for the others to look.
-          pauseMs = 2 * pollMs;
+          pauseMs = 2 * settings.pollMs;
         }
       }
       if (lastSaid !== undefined && problems.length === 0 && leader.isHeld()) {

@@ -14,8 +14,8 @@ export async function signWaiting(
     isNonceFree,
   }: { open: readonly SignedClaim[]; firstNonce: number; isNonceFree: () => Promise<boolean> },
 ): Promise<{ signed: SignedClaim[]; hindrance: string | undefined }> {
-  const { store, wallet, fence, snapshot, inFlightMax, atPoint } = round;
-  const room = Math.max(0, inFlightMax - open.length);
+  const { store, wallet, fence, snapshot, settings, atPoint } = round;
+  const room = Math.max(0, settings.inFlightMax - open.length);
   if (room === 0 || (await store.isPaused())) return { signed: [], hindrance: undefined };
   const payable = await withoutContracts(round, await store.waiting(room));
   if (payable.length === 0) return { signed: [], hindrance: undefined };

@@ -1,11 +1,10 @@
 import { mkdtemp, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { runFaucet } from "../../scripts/faucet/run-faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, startRedis } from "../helpers/redis.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { allowlistText, startFaucet } from "./support/start-faucet.ts";
@@ -192,9 +191,8 @@ t.test("the command line", async (t) => {
       code: 2,
       err: /faucet-allowlist\.yaml:1: addresses/,
     });
-    const client = new Redis(redisUrl);
+    const client = await connectAdmin(t, redisUrl);
     t.equal(await client.hlen("{faucet}:allowlist"), before.entries.length);
-    client.disconnect();
   });
 });
 

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
 import { startAnvil } from "../helpers/anvil.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, flushAll, isCluster, startRedis } from "../helpers/redis.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { type Entry, startFaucet } from "./support/start-faucet.ts";
 
@@ -18,10 +18,12 @@ async function start(
     trustedProxies = [],
   }: { allowlist: readonly Entry[]; limits?: Partial<FaucetConfig["limits"]>; trustedProxies?: string[] },
 ) {
+  // A cluster has no databases: what the test before has left goes.
+  if (isCluster) await flushAll(await connectAdmin(t, redis.url));
   database += 1;
   let nowMs = 1_800_000_000_000;
   const faucet = await startFaucet(t, {
-    redisUrl: `${redis.url}/${database}`,
+    redisUrl: isCluster ? redis.url : `${redis.url}/${database}`,
     upstream: anvil.url,
     allowlist,
     redisNow: () => nowMs,

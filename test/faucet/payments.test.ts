@@ -1,11 +1,10 @@
-import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
 import { faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, flushAll, startRedis } from "../helpers/redis.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress, signOutside } from "./support/outside-wallet.ts";
 import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
@@ -13,8 +12,7 @@ import { type FaucetUnderTest, startFaucet } from "./support/start-faucet.ts";
 /** A dev chain that makes a block for each transaction, a Redis, and as many addresses as a test needs. */
 async function startRig(t: Test, { addresses: count = 2 }: { addresses?: number } = {}) {
   const [redis, anvil] = await Promise.all([startRedis(t), startAnvil(t)]);
-  const client = new Redis(redis.url);
-  t.teardown(() => client.disconnect());
+  const client = await connectAdmin(t, redis.url);
   const addresses = Array.from({ length: count }, randomAddress);
   return {
     redis,
@@ -72,7 +70,7 @@ t.test(
     const [first, second] = addresses;
     const id = await claim(faucet, first);
     const { txHash } = await faucet.ended(id);
-    await client.flushall();
+    await flushAll(client);
     await waitFor("found", async () => (await faucet.get(`/claims/${id}`)).status === 200);
     t.match(JSON.parse((await faucet.get(`/claims/${id}`)).text), {
       claim: { id, address: first, amount: "10000000000000000000", status: "confirmed", txHash },
@@ -145,7 +143,7 @@ t.test("a recipient that reverts: the claim ends with a reason, and its limits a
     t.equal(await client.zcard(faucetLimitKey(scope)), 0, scope);
   }
 
-  await client.flushall();
+  await flushAll(client);
   await waitFor("the backfill is done", async () => (await client.exists("{faucet}:nonce")) === 1);
   t.match(await faucet.get(`/claims/${id}`), { status: 404 }, "a lost Redis does not make it a payment");
 });

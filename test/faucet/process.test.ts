@@ -71,7 +71,7 @@ t.test("a port that is taken ends the process with the reason", async (t) => {
   await writeFile(
     config,
     JSON.stringify({
-      port: redis.port,
+      port: Number(new URL(redis.url).port),
       private: { port: 0 },
       ops: { port: 0 },
       redis: redis.url,
@@ -80,6 +80,7 @@ t.test("a port that is taken ends the process with the reason", async (t) => {
       wallet: { developmentKey },
     }),
   );
+  const taken = new URL(redis.url).port;
   const ended = await runFaucetProcess(t, ["--config", config]).ended;
-  t.match(ended, { code: 1, output: new RegExp(`127\\.0\\.0\\.1:${redis.port} cannot be listened on`) });
+  t.match(ended, { code: 1, output: new RegExp(`127\\.0\\.0\\.1:${taken} cannot be listened on`) });
 });

@@ -1,10 +1,9 @@
-import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { errorTable } from "../../lib/errors.ts";
 import { faucetClaimKey, faucetLimitKey } from "../../lib/redis/keys/faucet.ts";
 import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startAnvil } from "../helpers/anvil.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, startRedis } from "../helpers/redis.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { startRefusingNode, type Verdict } from "./support/refusing-node.ts";
@@ -24,8 +23,7 @@ async function startRig(
     startRedis(t),
     startAnvil(t, blockTimeSeconds === "none" ? {} : { blockTimeSeconds }),
   ]);
-  const client = new Redis(redis.url);
-  t.teardown(() => client.disconnect());
+  const client = await connectAdmin(t, redis.url);
   const [first, second] = [randomAddress(), randomAddress()];
   const rig: { payment: () => Verdict; filler: Verdict } = { payment: () => "refused", filler: "taken" };
   const node = await startRefusingNode(t, {

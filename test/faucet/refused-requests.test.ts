@@ -1,26 +1,25 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { FaucetConfig } from "../../faucet/config.ts";
 import { faucetPausedKey } from "../../lib/redis/keys/faucet.ts";
 import { startAnvil } from "../helpers/anvil.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, flushAll, isCluster, startRedis } from "../helpers/redis.ts";
 import { randomAddress } from "./support/outside-wallet.ts";
 import { startFaucet } from "./support/start-faucet.ts";
 
 const redis = await startRedis(t);
 const anvil = await startAnvil(t);
-const redisClient = new Redis(redis.url);
-t.teardown(() => redisClient.disconnect());
+const redisClient = await connectAdmin(t, redis.url);
 let database = 0;
 
-/** A faucet with a Redis database of its own and one address on its list. */
+/** A faucet with a Redis of its own (a database, where those are numbered) and one address on its list. */
 async function start(t: Test, change: (config: FaucetConfig) => FaucetConfig = (config) => config) {
   database += 1;
   const address = randomAddress();
-  const redisUrl = `${redis.url}/${database}`;
+  const redisUrl = isCluster ? redis.url : `${redis.url}/${database}`;
+  if (isCluster) await flushAll(redisClient);
   const faucet = await startFaucet(t, { redisUrl, upstream: anvil.url, allowlist: [{ address }], change });
   return { ...faucet, address };
 }
@@ -141,7 +140,7 @@ t.test("refusals have a limit of their own, which nobody gets around by asking a
   for (let again = 0; again < 8; again += 1) {
     t.equal((await from("192.0.2.2", faucet.address)).status, 202, "what is accepted does not count");
   }
-  await redisClient.select(database);
+  if (!isCluster) await redisClient.select(database);
   await redisClient.set(faucetPausedKey, 1);
   for (let again = 0; again < 8; again += 1) {
     const paused = await faucet.claim(

@@ -1,10 +1,9 @@
-import { Redis } from "ioredis";
 import t from "tap";
 import { faucetLeaderKey } from "../../lib/redis/keys/faucet.ts";
 import { readPayments } from "../../scripts/soak/faucet-crashes/read-payments.ts";
 import { startCutProxy } from "../fakes/cut-proxy.ts";
 import { startAnvil } from "../helpers/anvil.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, startRedis } from "../helpers/redis.ts";
 import { waitFor } from "../helpers/wait-for.ts";
 import { faucetAddress, randomAddress } from "./support/outside-wallet.ts";
 import { startFaucet } from "./support/start-faucet.ts";
@@ -88,8 +87,7 @@ t.test("a leader that was taken for dead and comes back signs nothing", async (t
   await waitFor("held before the signature is stored", () => isHeld);
   const other = await startFaucet(t, options);
   // The lock ends, as that of a process that stands still does.
-  const client = new Redis(redis.url);
-  t.teardown(() => client.disconnect());
+  const client = await connectAdmin(t, redis.url);
   await client.del(faucetLeaderKey);
   t.match(await other.ended(json.claim.id), { status: "confirmed" });
   const next = await other.claim({ address: second, website: "" });

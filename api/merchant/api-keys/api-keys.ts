@@ -36,15 +36,15 @@ export function createApiKeys({
   /** Undefined: nothing is sold here. */
   sealer: Sealer | undefined;
   profile: Profile;
-  secretAgainMs: number;
+  secretAgainMs: () => number;
   isRedisAway: () => boolean;
   now: () => number;
   atPoint?: ((point: IssuePoint) => void) | undefined;
 }) {
-  const { activeKeysMax } = orders.terms;
-
   return {
-    activeKeysMax,
+    get activeKeysMax() {
+      return orders.terms.activeKeysMax;
+    },
     countActive: (wallet: string) => countActiveKeys(pool, wallet),
 
     /** The key of a paid order with its secret; what to do where it is not paid. */
@@ -53,7 +53,9 @@ export function createApiKeys({
       if (isRedisAway()) return notWithoutRedis;
       const issued = await turns.take(wallet, () =>
         issueKey({
-          ...{ pool, orderId, wallet, profile, activeKeysMax, secretAgainMs, sealer },
+          ...{ pool, orderId, wallet, profile, sealer },
+          activeKeysMax: orders.terms.activeKeysMax,
+          secretAgainMs: secretAgainMs(),
           nowMs: now(),
           ...(atPoint === undefined ? {} : { atPoint }),
         }),

@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import { soldKeyKey } from "../../../lib/redis/keys/svc-dev.ts";
+import type { RedisClient } from "../../../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../../../lib/redis/redis-failure.ts";
 import { keyScopes } from "../../rest/security.ts";
 import { keyColumns, readSoldKey, type SoldKey } from "./api-key.ts";
@@ -29,7 +29,7 @@ const keptSeconds = 60;
  *   revoked cannot bring it back.
  * - While Redis is away PostgreSQL is asked each time. While PostgreSQL is away Redis serves what it has, for the rest of its minute.
  */
-export function createKeyLookUp({ redis, db }: { redis: Redis; db: Pick<Queryable, "query"> }) {
+export function createKeyLookUp({ redis, db }: { redis: RedisClient; db: Pick<Queryable, "query"> }) {
   const asking = new Map<string, Promise<KnownKey | undefined>>();
 
   async function readShared(hash: string): Promise<KnownKey | undefined> {

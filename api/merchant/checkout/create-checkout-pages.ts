@@ -62,7 +62,8 @@ export function createCheckoutPages({
   logger,
 }: {
   checkout: Pick<Checkout, "find">;
-  network: WalletConfiguration;
+  /** Asked for each page. */
+  network: () => WalletConfiguration;
   placeOf: PlaceOf;
   charge: Charge;
   /** Whether the database is away, as this error says; undefined for an error of our own. */
@@ -82,7 +83,7 @@ export function createCheckoutPages({
       const { language, chosen } = chooseLanguage(request, ofMerchant ?? siteLanguage);
       if (chosen) reply.header("Set-Cookie", rememberLanguage(language));
       const { context: site, root, path } = placeOf(request, language);
-      const context: CheckoutContext = { ...site, network, words: languages[language], language };
+      const context: CheckoutContext = { ...site, network: network(), words: languages[language], language };
       const page = await show(context);
       return reply
         .headers(headers)

@@ -37,21 +37,18 @@ export function createPaymentStreams({
   db,
   clock,
   now,
-  clientsMax,
-  perAddressMax,
-  heartbeatMs,
+  settings,
   logger,
 }: {
   db: Pick<Queryable, "query">;
   /** The chain's, in Unix milliseconds. */
   clock: () => number;
   now: () => number;
-  clientsMax: number;
-  perAddressMax: number;
-  heartbeatMs: number;
+  /** The first two are read for each client. */
+  settings: { readonly clientsMax: number; readonly perAddressMax: number; readonly heartbeatMs: number };
   logger: Pick<Logger, "warn" | "info">;
 }) {
-  const clients = createLiveClients<Listener>({ clientsMax, perAddressMax });
+  const clients = createLiveClients<Listener>(settings);
   let isStopped = false;
   let isFailing = false;
 
@@ -100,7 +97,7 @@ export function createPaymentStreams({
       if (now() - client.sinceMs > streamMsMax) clients.finish(client);
       else clients.write(client, text);
     }
-  }, heartbeatMs);
+  }, settings.heartbeatMs);
   heartbeat.unref();
   rounds.start();
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
 import type { KeyCaller } from "../../rest/security.ts";
 import { idOf } from "../public-id.ts";
-import { createEventStreams } from "./event-streams.ts";
+import { createEventStreams, type EventStreamSettings } from "./event-streams.ts";
 import { type EventPosition, readEvents } from "./read-events.ts";
 
 export type Events = Pick<ReturnType<typeof createEvents>, "list" | "open">;
@@ -22,12 +22,12 @@ export function createEvents({
   now,
 }: {
   db: Pick<Queryable, "query">;
-  settings: { clientsMax: number; perAddressMax: number; perWalletMax: number };
+  settings: EventStreamSettings;
   heartbeatMs: number;
   logger: Pick<Logger, "info" | "warn">;
   now: () => number;
 }) {
-  const streams = createEventStreams({ db, ...settings, heartbeatMs, logger, now });
+  const streams = createEventStreams({ db, settings, heartbeatMs, logger, now });
   return {
     async list(wallet: string, { after, limit }: { after: EventPosition; limit: number }) {
       const page = await readEvents(db, { wallet, after, limit, bytesMax: listBytesMax });

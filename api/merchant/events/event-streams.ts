@@ -20,6 +20,13 @@ type Stream = LiveClient & {
   unreadSinceMs: number | undefined;
 };
 
+/** Read for each stream that is opened. */
+export type EventStreamSettings = {
+  readonly clientsMax: number;
+  readonly perAddressMax: number;
+  readonly perWalletMax: number;
+};
+
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
 /** What is read of a wallet at once, and so what a stream that does not read holds. */
@@ -35,9 +42,7 @@ const unreadMaxMs = 30_000;
  */
 export function createEventStreams({
   db,
-  clientsMax,
-  perAddressMax,
-  perWalletMax,
+  settings,
   heartbeatMs,
   logger,
   now,
@@ -46,9 +51,7 @@ export function createEventStreams({
   monotonicMs = () => performance.now(),
 }: {
   db: Pick<Queryable, "query">;
-  clientsMax: number;
-  perAddressMax: number;
-  perWalletMax: number;
+  settings: EventStreamSettings;
   heartbeatMs: number;
   logger: Pick<Logger, "info" | "warn">;
   now: () => number;
@@ -56,7 +59,7 @@ export function createEventStreams({
   retryMinMs?: number;
   monotonicMs?: () => number;
 }) {
-  const streams = createLiveClients<Stream>({ clientsMax, perAddressMax });
+  const streams = createLiveClients<Stream>(settings);
   let isStopped = false;
 
   function refused(wallet: string, address: string): Refusal | undefined {
@@ -64,7 +67,7 @@ export function createEventStreams({
     if (room !== "free") return streamRefusals[room];
     let ofWallet = 0;
     for (const stream of streams.all()) if (stream.wallet === wallet) ofWallet += 1;
-    return ofWallet < perWalletMax ? undefined : tooManyOfWallet;
+    return ofWallet < settings.perWalletMax ? undefined : tooManyOfWallet;
   }
 
   /** Whether it has read all that was written; one that has not for too long is let go. */

@@ -46,7 +46,8 @@ export function createInvoices({
   gate: Pick<PurchaseGate, "paymentProblem">;
   turns: WalletTurns;
   rates: Pick<Rates, "current">;
-  terms: { feeBasisPoints: number; openMax: number; watchedMax: number; boxesMax: number };
+  /** Asked for each invoice. */
+  terms: () => { feeBasisPoints: number; openMax: number; watchedMax: number; boxesMax: number };
   merchantKeys: Pick<MerchantKeys, "feeCollector" | "invoiceSigningKey" | "sealer"> | undefined;
   collectBox: CollectBox;
   publicUrl: string;
@@ -96,7 +97,7 @@ export function createInvoices({
       if (isRefusal(rate)) return rate;
       const id = await openInvoice(db, {
         ...{ wallet, by, body, rate, feeCollector, signingKey },
-        ...terms,
+        ...terms(),
         nowMs: clock(),
       });
       return typeof id === "string" ? recordOf(db, id) : id;

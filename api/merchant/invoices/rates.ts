@@ -22,34 +22,39 @@ const fileSchema = z.strictObject({
 /**
  * What a token is worth. From the configuration, or from a file that somebody's program replaces: it is looked at each second,
  * since a rename or a mounted volume tells no watcher. A file that cannot be used leaves the rate before it, until that is too old.
+ * The settings are read for each rate; another file has no rate before it was looked at.
  */
 export function createRates({
-  settings: { idrPerToken: fixed, rateFile, rateMaxAgeMinutes },
+  settings,
   now,
   logger,
   pollMs = fileEveryMs,
 }: {
-  settings: { idrPerToken: string; rateFile: string; rateMaxAgeMinutes: number };
+  settings: {
+    readonly idrPerToken: string;
+    readonly rateFile: string;
+    readonly rateMaxAgeMinutes: number;
+  };
   now: () => number;
   logger: Pick<Logger, "error" | "info">;
   pollMs?: number;
 }) {
-  const maxAgeMs = rateMaxAgeMinutes * 60_000;
-  let last: Rate | undefined;
+  let last: { rate: Rate; file: string } | undefined;
   let problem: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let underway: Promise<void> | undefined;
 
   async function look(): Promise<void> {
-    const read = await readRateFile(rateFile, now());
+    const file = settings.rateFile;
+    if (file === "") return;
+    const read = await readRateFile(file, now());
     if ("rate" in read) {
-      if (problem !== undefined) logger.info({ file: rateFile }, "the exchange rate is read again");
+      if (problem !== undefined) logger.info({ file }, "the exchange rate is read again");
       problem = undefined;
-      last = read.rate;
+      last = { rate: read.rate, file };
       return;
     }
-    if (read.problem !== problem)
-      logger.error({ file: rateFile, ...read }, "the exchange rate cannot be used");
+    if (read.problem !== problem) logger.error({ file, ...read }, "the exchange rate cannot be used");
     problem = read.problem;
   }
 
@@ -61,15 +66,16 @@ export function createRates({
   return {
     /** The first look is over when it resolves. */
     async start(): Promise<void> {
-      if (rateFile === "") return;
       await lookOnce();
       timer ??= setInterval(lookOnce, pollMs).unref();
     },
 
     /** What a new invoice is made with. */
     current(): Rate | Refusal {
+      const { idrPerToken: fixed, rateFile, rateMaxAgeMinutes } = settings;
       if (rateFile === "") return { idrPerToken: fixed, source: "fixed", at: new Date(now()) };
-      return last !== undefined && now() - last.at.getTime() <= maxAgeMs ? last : stale;
+      if (last?.file !== rateFile) return stale;
+      return now() - last.rate.at.getTime() <= rateMaxAgeMinutes * 60_000 ? last.rate : stale;
     },
 
     async stop(): Promise<void> {

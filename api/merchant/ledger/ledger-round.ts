@@ -15,7 +15,7 @@ const stateBlocksMin = 256;
 export type LedgerRoundOptions = AlignLedgerOptions & {
   /** Blocks that one round books. */
   rangeBlocksMax: number;
-  boxesMax: number;
+  boxesMax: () => number;
   publicUrl: string;
   atPoint: (point: LedgerPoint) => void | Promise<void>;
   onHead: (number: number) => void;
@@ -42,7 +42,7 @@ export function createLedgerRound(options: LedgerRoundOptions) {
     const end = headers.at(-1);
     if (end === undefined) throw new ChainEvidenceError("a range without blocks");
     const events = await readFeeEvents({ rpc, feeCollector, headers });
-    const boxes = await readWatchedBoxes(pool, { cursor: from, boxesMax });
+    const boxes = await readWatchedBoxes(pool, { cursor: from, boxesMax: boxesMax() });
     options.onBoxes(boxes.length);
     const arrivals = await readBoxArrivals({ rpc, boxes, headers, events });
     if (arrivals === undefined && head.number - end.number < stateBlocksMin) {

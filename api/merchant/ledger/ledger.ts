@@ -33,7 +33,7 @@ export type LedgerOptions = {
   pollMs?: number;
   rangeBlocksMax?: number;
   /** Deposit boxes that are looked at; of more those whose watch ends first are left out. */
-  boxesMax?: number;
+  boxesMax?: () => number;
   /** After a failure; doubled with each one more in a row. */
   retryMinMs?: number;
   monotonicMs?: () => number;
@@ -60,7 +60,7 @@ export function createLedger({
   adoptChain = false,
   pollMs = 2000,
   rangeBlocksMax = 1000,
-  boxesMax = 10_000,
+  boxesMax = () => 10_000,
   retryMinMs = 250,
   monotonicMs = () => performance.now(),
   atPoint = () => {},

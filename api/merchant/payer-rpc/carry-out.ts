@@ -26,7 +26,7 @@ export function createCarryOut({
 }: {
   methods: ReadonlyMap<string, PayerMethod>;
   limiter: RequestLimiter;
-  inFlightPerClientMax: number;
+  inFlightPerClientMax: () => number;
   metrics: PayerRpcMetrics;
   /** What a client is told of a database that is away. */
   explain: (error: unknown) => Refusal | undefined;
@@ -38,7 +38,7 @@ export function createCarryOut({
     const method = methods.get(call.method);
     if (method === undefined) return notForThis;
     const waiting = inFlight.get(client) ?? 0;
-    if (waiting >= inFlightPerClientMax) return tooManyInFlight;
+    if (waiting >= inFlightPerClientMax()) return tooManyInFlight;
     inFlight.set(client, waiting + 1);
     try {
       return await method(call.params, client);

@@ -36,7 +36,7 @@ export function createChainQuestions({
 }: {
   rpc: Pick<RpcClient, "ask">;
   limiter: RequestLimiter;
-  inFlightMax: number;
+  inFlightMax: () => number;
   /** Of the newest block; what was kept is of the block before when it changes. */
   headHash: () => string | undefined;
 }) {
@@ -51,7 +51,7 @@ export function createChainQuestions({
 
   /** Work that asks the gateway or the database, within both bounds. */
   async function within(work: () => Promise<Outcome>): Promise<Outcome> {
-    if (inFlight >= inFlightMax) return busy;
+    if (inFlight >= inFlightMax()) return busy;
     inFlight += 1;
     try {
       const { standing } = await limiter.charge(everybody, 1);

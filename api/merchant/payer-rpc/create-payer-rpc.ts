@@ -1,12 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
+import { upstreamOf } from "../../../lib/chain/upstream-settings.ts";
 import type { BodyReader } from "../../../lib/http-service/body-reader.ts";
 import type { ClientAddress } from "../../../lib/http-service/client-address.ts";
 import type { Refusal } from "../../../lib/http-service/refusal.ts";
 import { createPostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import type { RedisClient } from "../../../lib/redis/redis-client.ts";
 import type { LatestBlock } from "../../chain/latest-block.ts";
 import type { ApiConfig } from "../../config.ts";
 import type { HeadWatch } from "../../follower/head-watch.ts";
@@ -48,26 +49,22 @@ export function createPayerRpc({
   logger,
 }: {
   config: ApiConfig;
-  redis: Redis;
+  redis: RedisClient;
   heads: Pick<HeadWatch, "head">;
   newest: Pick<LatestBlock, "block">;
   registry: Registry;
   logger: Logger;
 }): PayerRpc | undefined {
-  const { fees, upstream, upstreamApiKey, payerRpc: terms } = config;
+  const { fees, payerRpc: terms } = config;
   if (fees === undefined || !isPayerRpcEnabled(config)) return undefined;
-  const rpc = createRpcClient({
-    url: upstream,
-    headers: upstreamApiKey === "" ? {} : { "X-API-Key": upstreamApiKey },
-    timeoutMs: terms.timeoutMs,
-    answerBytesMax,
-  });
+  const rpc = createRpcClient(upstreamOf(config, { timeoutMs: () => terms.timeoutMs, answerBytesMax }));
   const db = createPostgresPool({ ...config.postgres, connectionsMax, name: "api payer rpc", logger });
-  const perMinute = (points: number) => createRequestLimiter({ redis, points, windowSeconds: minuteSeconds });
+  const perMinute = (points: () => number) =>
+    createRequestLimiter({ redis, points, windowSeconds: minuteSeconds });
   const questions = createChainQuestions({
     rpc,
-    limiter: perMinute(terms.sharedCallsPerMinute),
-    inFlightMax: terms.inFlightMax,
+    limiter: perMinute(() => terms.sharedCallsPerMinute),
+    inFlightMax: () => terms.inFlightMax,
     headHash: () => heads.head()?.hash,
   });
   const judge = createPaymentJudge({
@@ -81,8 +78,8 @@ export function createPayerRpc({
     head: () => heads.head()?.number,
     send: createSendTransaction({
       ...{ questions, judge },
-      clientLimiter: perMinute(terms.transactionsPerMinute),
-      sharedLimiter: perMinute(terms.sharedTransactionsPerMinute),
+      clientLimiter: perMinute(() => terms.transactionsPerMinute),
+      sharedLimiter: perMinute(() => terms.sharedTransactionsPerMinute),
     }),
   });
   const metrics = createPayerRpcMetrics(registry, { methods });
@@ -91,11 +88,16 @@ export function createPayerRpc({
     addTo(app, { bodies, clientAddress, explain }) {
       const carryOut = createCarryOut({
         ...{ methods, metrics, explain, logger },
-        limiter: perMinute(terms.callsPerMinute),
-        inFlightPerClientMax: terms.inFlightPerClientMax,
+        limiter: perMinute(() => terms.callsPerMinute),
+        inFlightPerClientMax: () => terms.inFlightPerClientMax,
       });
-      const { batchItemsMax } = terms;
-      servePayerRpc(app, { carryOut, batchItemsMax, bodies, clientAddress, logger });
+      servePayerRpc(app, {
+        carryOut,
+        batchItemsMax: () => terms.batchItemsMax,
+        bodies,
+        clientAddress,
+        logger,
+      });
     },
 
     async stop() {

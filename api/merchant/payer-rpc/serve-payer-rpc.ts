@@ -31,7 +31,7 @@ export function servePayerRpc(
     logger,
   }: {
     carryOut: CarryOut;
-    batchItemsMax: number;
+    batchItemsMax: () => number;
     bodies: Pick<BodyReader, "read">;
     clientAddress: ClientAddress;
     logger: Pick<Logger, "error">;
@@ -44,7 +44,7 @@ export function servePayerRpc(
     async handler(request, reply) {
       const client = `payer-rpc:${limitAddress(addressOf(request, clientAddress))}`;
       const body = bodies.read(request);
-      const read = isRefusal(body) ? body : readRequest(body.body, { batchItemsMax });
+      const read = isRefusal(body) ? body : readRequest(body.body, { batchItemsMax: batchItemsMax() });
       // What is no request costs its client a call.
       if (isRefusal(read)) {
         const { outcome, standing } = await carryOut({ id: null, invalid: read }, client);

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
-import type { Redis } from "ioredis";
 import { sessionNonceKey } from "../../../lib/redis/keys/api.ts";
+import type { RedisClient } from "../../../lib/redis/redis-client.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 142 bits. */
@@ -12,11 +12,12 @@ export type Nonces = ReturnType<typeof createNonces>;
 /** Texts that a wallet signs once. Any process takes what another has given out. Rejects where Redis is away. */
 export function createNonces({
   redis,
-  nonceSeconds,
+  settings,
   now,
 }: {
-  redis: Redis;
-  nonceSeconds: number;
+  redis: RedisClient;
+  /** Read for each nonce, when it is given out and when it is taken. */
+  settings: { readonly nonceSeconds: number };
   now: () => number;
 }) {
   return {
@@ -24,6 +25,7 @@ export function createNonces({
       const chars = Array.from({ length: nonceChars }, () => alphabet.charAt(randomInt(alphabet.length)));
       const nonce = chars.join("");
       const issuedAtMs = now();
+      const { nonceSeconds } = settings;
       await redis.set(sessionNonceKey(nonce), String(issuedAtMs), "EX", nonceSeconds);
       return { nonce, issuedAtMs, expiresAtMs: issuedAtMs + nonceSeconds * 1000 };
     },
@@ -32,7 +34,7 @@ export function createNonces({
     async take(nonce: string): Promise<boolean> {
       if (!noncePattern.test(nonce)) return false;
       const issuedAtMs = await redis.getdel(sessionNonceKey(nonce));
-      return issuedAtMs !== null && now() <= Number(issuedAtMs) + nonceSeconds * 1000;
+      return issuedAtMs !== null && now() <= Number(issuedAtMs) + settings.nonceSeconds * 1000;
     },
   };
 }

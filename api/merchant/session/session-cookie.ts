@@ -9,10 +9,10 @@ export type SessionCookie = ReturnType<typeof createSessionCookie>;
  */
 export function createSessionCookie({
   isSecure,
-  lifetimeSeconds,
+  settings,
 }: {
   isSecure: boolean;
-  lifetimeSeconds: number;
+  settings: { readonly lifetimeSeconds: number };
 }) {
   const name = isSecure ? "__Host-svc_session" : "svc_session";
   const attributes = { path: "/", httpOnly: true, secure: isSecure, sameSite: "lax" } as const;
@@ -23,7 +23,7 @@ export function createSessionCookie({
     read: (field: string | undefined) => (field === undefined ? undefined : parseCookie(field)[name]),
     /** Values of `Set-Cookie`. */
     give: (token: string) =>
-      stringifySetCookie({ ...attributes, name, value: token, maxAge: lifetimeSeconds }),
+      stringifySetCookie({ ...attributes, name, value: token, maxAge: settings.lifetimeSeconds }),
     takeBack: () => stringifySetCookie({ ...attributes, name, value: "", maxAge: 0 }),
   };
 }

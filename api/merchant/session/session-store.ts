@@ -30,13 +30,12 @@ const removedAtOnceMax = 1000;
  */
 export function createSessionStore({
   db,
-  lifetimeSeconds,
-  perWalletMax,
+  settings,
   now,
 }: {
   db: PostgresPool;
-  lifetimeSeconds: number;
-  perWalletMax: number;
+  /** Read for each session: one that is open keeps its end. */
+  settings: { readonly lifetimeSeconds: number; readonly perWalletMax: number };
   now: () => number;
 }) {
   return {
@@ -50,7 +49,7 @@ export function createSessionStore({
     }): Promise<{ token: string; session: WalletSession }> {
       const token = createSessionToken();
       const createdAt = new Date(now());
-      const expiresAt = new Date(createdAt.getTime() + lifetimeSeconds * 1000);
+      const expiresAt = new Date(createdAt.getTime() + settings.lifetimeSeconds * 1000);
       const id = randomUUID();
       const session = await transaction(db, async (client) => {
         const owner = bytesOf(wallet);
@@ -65,7 +64,7 @@ export function createSessionStore({
           `delete from svc.sessions where wallet = $1 and (expires_at <= $2 or id not in (
             select id from svc.sessions where wallet = $1 and expires_at > $2
             order by id = $3 desc, created_at desc, id desc limit $4))`,
-          [owner, createdAt, id, perWalletMax],
+          [owner, createdAt, id, settings.perWalletMax],
         );
         return toSession(onlyRow(rows));
       });
@@ -87,7 +86,7 @@ export function createSessionStore({
       const { rows } = await db.query(
         `select ${columns} from svc.sessions where wallet = $1 and expires_at > $2
         order by created_at desc, id desc limit $3`,
-        [bytesOf(wallet), new Date(now()), perWalletMax],
+        [bytesOf(wallet), new Date(now()), settings.perWalletMax],
       );
       return rows.map(toSession);
     },

@@ -25,7 +25,7 @@ export function createWalletSessions({
   site,
   cookie,
   nonces,
-  nonceSeconds,
+  settings,
   store,
   rpc,
   limits,
@@ -35,7 +35,8 @@ export function createWalletSessions({
   site: SignInSite;
   cookie: SessionCookie;
   nonces: Nonces;
-  nonceSeconds: number;
+  /** Read for each message. */
+  settings: { readonly nonceSeconds: number };
   store: SessionStore;
   /** Bounded in time: whoever signs in decides what a contract wallet does. */
   rpc: Pick<RpcClient, "ask">;
@@ -55,6 +56,7 @@ export function createWalletSessions({
   async function judge(text: string, signature: string): Promise<{ wallet: string } | Refusal> {
     const message = readSiweMessage(text);
     if (message === undefined) return unreadable;
+    const { nonceSeconds } = settings;
     const unfit = judgeMessage(message, { site, nonceSeconds, nowMs: now() });
     if (unfit !== undefined) return unfit;
     const isFresh = await unlessRedisIsAway(() => nonces.take(message.nonce));

@@ -36,7 +36,7 @@ export function createWebhooks({
   send: SendWebhook;
   testLimiter: RequestLimiter;
   httpsOnly: boolean;
-  secretAgainMs: number;
+  secretAgainMs: () => number;
   now: () => number;
 }) {
   async function refuseTooManyTests(wallet: string): Promise<Refusal | undefined> {
@@ -65,7 +65,7 @@ export function createWebhooks({
       if (sealer === undefined) return notSelling;
       const problem = urlProblem(url, { httpsOnly });
       if (problem !== undefined) return refusedUrl(problem);
-      const given = { pool, wallet, url, orderId, sealer, secretAgainMs, nowMs: now() };
+      const given = { pool, wallet, url, orderId, sealer, secretAgainMs: secretAgainMs(), nowMs: now() };
       const saved = await turns.take(wallet, () => saveWebhook(given));
       if (isRefusal(saved)) return saved;
       if ("unpaid" in saved) {

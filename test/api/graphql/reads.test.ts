@@ -59,8 +59,7 @@ const read = createReadModel({
   },
   contracts: createKnownContracts([]),
   names: {},
-  blockTimeSeconds: 2,
-  stalledAfterMs: 20_000,
+  settings: { blockTimeSeconds: 2, stalledAfterMs: 20_000 },
 });
 const schema = createSchema();
 

@@ -43,10 +43,7 @@ async function startFeed(
         return read(Number(tag));
       },
     },
-    clientsMax: 10,
-    perAddressMax: 10,
-    replayMax: 16,
-    heartbeatMs: 60_000,
+    settings: { clientsMax: 10, perAddressMax: 10, replayMax: 16, heartbeatMs: 60_000 },
     logger: { warn() {} },
   });
   const server = createServer((request, response) => {

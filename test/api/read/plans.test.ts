@@ -131,8 +131,7 @@ const read = createReadModel({
   db: explaining,
   contracts: createKnownContracts([]),
   names: {},
-  blockTimeSeconds: 2,
-  stalledAfterMs: 20_000,
+  settings: { blockTimeSeconds: 2, stalledAfterMs: 20_000 },
 });
 
 const day = (block: number) => new Date((firstSecond + 2 * block) * 1000).toISOString().slice(0, 10);

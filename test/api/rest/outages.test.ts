@@ -86,7 +86,7 @@ t.test(
 );
 
 t.test("Redis away: a tenth of the limit, from memory", async (t) => {
-  process.kill(redis.pid, "SIGSTOP");
+  redis.freeze();
   await waitFor("it is told as degraded", async () => {
     await api.get("/api/v1/blocks/1");
     return (await readiness()).text.includes("Redis");
@@ -98,7 +98,7 @@ t.test("Redis away: a tenth of the limit, from memory", async (t) => {
   t.match(refused?.headers.get("ratelimit-policy"), /q=100;/);
   t.ok(problem.parse(refused?.json).requestId);
   t.equal((await readiness()).status, 200);
-  process.kill(redis.pid, "SIGCONT");
+  redis.thaw();
   await waitFor("limits are shared again", async () => (await api.get("/api/v1/blocks/1")).status === 200);
 });
 

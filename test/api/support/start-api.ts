@@ -4,6 +4,7 @@ import { start } from "../../../api/start.ts";
 import type { ReadAgain } from "../../../lib/reload/reloader.ts";
 import { type ApiServices, ownApiConfig } from "../../../scripts/pages/sites/own-api-config.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
+import { asUser } from "../../helpers/redis.ts";
 
 export type ApiUnderTest = {
   url: string;
@@ -31,7 +32,8 @@ export async function startApi(
   },
 ): Promise<ApiUnderTest> {
   // A test sees its own requests; those of limits set theirs.
-  const config = withoutDevelopmentKeys(change(ownApiConfig(services)));
+  const own = ownApiConfig(services);
+  const config = withoutDevelopmentKeys(change({ ...own, redis: asUser(own.redis, "api") }));
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const api = await start(config, {

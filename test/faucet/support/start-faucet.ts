@@ -8,6 +8,7 @@ import type { CrashPoint } from "../../../faucet/serve.ts";
 import { type Faucet, start } from "../../../faucet/start.ts";
 import type { ReadAgain } from "../../../lib/reload/reloader.ts";
 import type { Teardown } from "../../../scripts/processes/teardown.ts";
+import { asUser } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 
 export type FaucetUnderTest = {
@@ -83,7 +84,7 @@ export async function startFaucet(
 ): Promise<FaucetUnderTest> {
   const shipped = readFaucetConfig({
     file: fileURLToPath(new URL("../../../config/faucet.yaml", import.meta.url)),
-    env: { REDIS_URL: redisUrl, FAUCET_UPSTREAM: upstream },
+    env: { REDIS_URL: asUser(redisUrl, "faucet"), FAUCET_UPSTREAM: upstream },
   });
   const folder = await mkdtemp(join(tmpdir(), "tollgate-faucet-"));
   const file = allowlistFile ?? join(folder, "allowlist.yaml");

@@ -22,7 +22,7 @@ async function startStreams(t: Test, { perAddressMax = 5 } = {}) {
       },
     },
     ...{ clock: () => 1_900_000_000_000, now: () => standing.nowMs },
-    ...{ clientsMax: 1000, perAddressMax, heartbeatMs: 20 },
+    settings: { clientsMax: 1000, perAddressMax, heartbeatMs: 20 },
     logger: {
       warn: (...said: unknown[]) => void logged.push(`warn ${said[1]}`),
       info: (_: unknown) => void logged.push("info"),

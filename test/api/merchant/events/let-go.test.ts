@@ -31,7 +31,12 @@ t.test("who has not read for half a minute what was written is let go", async (t
   );
   let atMs = 0;
   const streams = createEventStreams({
-    ...{ db: outbox.pool, clientsMax: 5, perAddressMax: 5, perWalletMax: 5, heartbeatMs: 50, pollMs: 20 },
+    ...{
+      db: outbox.pool,
+      settings: { clientsMax: 5, perAddressMax: 5, perWalletMax: 5 },
+      heartbeatMs: 50,
+      pollMs: 20,
+    },
     ...{ logger: { info() {}, warn() {} }, now: Date.now, monotonicMs: () => atMs },
   });
   streams.start();
@@ -90,7 +95,12 @@ t.test("who comes while it is asked whose keys are good is not taken for somebod
     },
   };
   const streams = createEventStreams({
-    ...{ db, clientsMax: 5, perAddressMax: 5, perWalletMax: 5, heartbeatMs: 3_600_000, pollMs: 20 },
+    ...{
+      db,
+      settings: { clientsMax: 5, perAddressMax: 5, perWalletMax: 5 },
+      heartbeatMs: 3_600_000,
+      pollMs: 20,
+    },
     ...{ logger: { info() {}, warn() {} }, now: Date.now },
   });
   streams.start();

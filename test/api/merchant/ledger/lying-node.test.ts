@@ -120,7 +120,7 @@ t.test("an event that is not what its order says is told and never booked", asyn
 });
 
 t.test("no more boxes than allowed are looked at: those whose watch ends last", async (t) => {
-  const few = await startMarket(t, { chain, boxesMax: 2 });
+  const few = await startMarket(t, { chain, boxesMax: () => 2 });
   const expiresAt = (await chain.time()) + 90_000;
   const invoices = [];
   for (const later of [2, 0, 1]) {

@@ -18,7 +18,12 @@ async function askFailing(t: Test, error: object) {
   });
   const rpc = createRpcClient({ url: node.url, timeoutMs: 5000 });
   t.teardown(() => rpc.stop());
-  const { ask } = createChainQuestions({ rpc, limiter: noLimit, inFlightMax: 1, headHash: () => undefined });
+  const { ask } = createChainQuestions({
+    rpc,
+    limiter: noLimit,
+    inFlightMax: () => 1,
+    headHash: () => undefined,
+  });
   return ask({ method: "eth_call", params: [], result: z.unknown() });
 }
 

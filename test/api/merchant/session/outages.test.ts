@@ -60,14 +60,14 @@ t.test("the chain away: a key signs in, a contract wallet is told to wait", asyn
 
 t.test("Redis away: nobody signs in, and sessions go on", async (t) => {
   const nonce = await askNonce(api);
-  process.kill(redis.pid, "SIGSTOP");
-  t.teardown(() => process.kill(redis.pid, "SIGCONT"));
+  redis.freeze();
+  t.teardown(() => redis.thaw());
   for (let times = 0; times < 3; times += 1) {
     isAway(t, await send(api, `${sessionPath}/nonce`, { body: {} }));
     isAway(t, await offer(messageOf(nonce, { address: aliceWallet.address })));
     t.equal((await api.get(sessionPath, bearer)).status, 200);
   }
-  process.kill(redis.pid, "SIGCONT");
+  redis.thaw();
   await waitFor(
     "nonces are there again",
     async () => (await send(api, `${sessionPath}/nonce`, { body: {} })).status === 200,

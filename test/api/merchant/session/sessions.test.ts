@@ -166,7 +166,7 @@ t.test("the twenty-first session ends the oldest, also where many sign in at onc
   t.equal((await api.get(sessionPath, first.bearer)).status, 401);
   for (const { bearer } of rest) t.equal((await api.get(sessionPath, bearer)).status, 200);
   // Past the HTTP server, where nothing else makes one wait for the other.
-  const store = createSessionStore({ db: pool, lifetimeSeconds: 60, perWalletMax: 20, now });
+  const store = createSessionStore({ db: pool, settings: { lifetimeSeconds: 60, perWalletMax: 20 }, now });
   const wallet = bobWallet.address;
   for (let round = 0; round < 3; round += 1) {
     await Promise.all(Array.from({ length: 60 }, () => store.open({ wallet, userAgent: "" })));
@@ -192,7 +192,7 @@ t.test("a session ends after 12 hours, and its row is removed", async (t) => {
 });
 
 t.test("rows of sessions that have run out are removed in parts, others are not", async (t) => {
-  const store = createSessionStore({ db: pool, lifetimeSeconds: 60, perWalletMax: 20, now });
+  const store = createSessionStore({ db: pool, settings: { lifetimeSeconds: 60, perWalletMax: 20 }, now });
   await signIn(api, bobWallet);
   await db.query(
     `insert into svc.sessions (token_hash, id, wallet, created_at, expires_at)

@@ -6,6 +6,7 @@ import { orderRecord, webhookOrderRecord } from "../../../../api/merchant/orders
 import { idOf } from "../../../../api/merchant/public-id.ts";
 import { connectPostgres } from "../../../../lib/postgres/postgres-connection.ts";
 import type { Queryable } from "../../../../lib/postgres/queryable.ts";
+import type { ReadAgain } from "../../../../lib/reload/reloader.ts";
 import type { Teardown } from "../../../../scripts/processes/teardown.ts";
 import { deployOn } from "../../../helpers/fee-collector.ts";
 import { waitFor } from "../../../helpers/wait-for.ts";
@@ -29,12 +30,15 @@ export async function startShop(
     change = (config) => config,
     now,
     given,
+    readAgain,
   }: {
     replicas?: number;
     change?: (config: ApiConfig) => ApiConfig;
     now?: () => number;
     /** Services that the test ends and begins itself; else the shop has its own. */
     given?: ShopServices;
+    /** What a reload reads. */
+    readAgain?: ReadAgain<ApiConfig>;
   } = {},
 ) {
   const { anvil, ...services }: ShopServices = given ?? (await startServices(t));
@@ -47,6 +51,7 @@ export async function startShop(
       startApi(t, {
         ...services,
         ...(now === undefined ? {} : { now }),
+        ...(readAgain === undefined ? {} : { readAgain }),
         change: (config) =>
           change({
             ...config,
