@@ -3,16 +3,17 @@ import { z } from "zod";
 import { readConfig } from "../lib/config/read-config.ts";
 import {
   bounded,
+  commaList,
   httpUrl,
   logSettings,
   port,
   privateListener,
   profile,
-  redisUrl,
 } from "../lib/config/schemas.ts";
 import { addressRange } from "../lib/http-service/client-address.ts";
 import { checkApiKey } from "../lib/keys/api-key.ts";
 import { network } from "../lib/network.ts";
+import { redisUrl } from "../lib/redis/redis-address.ts";
 import { answerSettingsSchema } from "./answer-budget/answer-settings.ts";
 import { explorerSettingsSchema } from "./explorer/explorer-settings.ts";
 import { webSocketSettingsSchema } from "./server/websocket/web-socket-settings.ts";
@@ -93,11 +94,13 @@ const tlsSchema = z
 const mebibyte = 1024 * 1024;
 const heldBytes = bounded(64 * 1024 * mebibyte);
 
-const configSchema = z
+/** The shape of the file. */
+export const configSchema = z
   .strictObject({
     profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(8540),
+    workers: z.union([z.literal("auto"), bounded(256)]).default(1),
     ops: privateListener(9540),
     tls: tlsSchema.optional(),
     redis: redisUrl.default("redis://127.0.0.1:6379"),
@@ -110,7 +113,7 @@ const configSchema = z
       .union([z.literal(""), z.string().regex(/^0x[0-9a-fA-F]{64}$/, genesisExpected)])
       .default(""),
     blockTimeMs: bounded(600_000).default(2000),
-    trustedProxies: z.array(addressRange).max(256).default([]),
+    trustedProxies: commaList(addressRange, 256).default([]),
     faucetUrl: z.literal("").or(httpUrl).default(""),
     explorerUrl: z.literal("").or(httpUrl).default(""),
     explorer: explorerSettingsSchema.prefault({}),
@@ -174,6 +177,7 @@ const configSchema = z
     forward: poolSettingsSchema.prefault({}),
     traces: traceSettingsSchema.prefault({}),
     deadlyCalls: deadlyCallSettingsSchema.prefault({}),
+    drainDelayMs: bounded(300_000, 0).default(0),
     stopTimeoutMs: bounded(60_000).default(4200),
     keys: z
       .array(keySchema)

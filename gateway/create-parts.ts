@@ -1,8 +1,7 @@
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createKeyStore } from "../lib/keys/key-store.ts";
-import { createRedisClient } from "../lib/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../lib/redis/redis-client.ts";
 import { createAnswerBudget } from "./answer-budget/answer-budget.ts";
 import { registerAnswerMetrics } from "./answer-budget/answer-metrics.ts";
 import { createReaderWatch } from "./answer-budget/reader-watch.ts";
@@ -22,6 +21,7 @@ import { publishSends } from "./subscriptions/pending/publish-sends.ts";
 import { createSubscriptionRegistry } from "./subscriptions/subscription-registry.ts";
 import { createDeadlyCalls } from "./traces/deadly-calls.ts";
 import { createTraceSlots } from "./traces/trace-slots.ts";
+import type { HeadSource } from "./upstream/head/remote-head.ts";
 import { createUpstream } from "./upstream/upstream.ts";
 
 export type Parts = ReturnType<typeof createParts>;
@@ -33,6 +33,7 @@ type PartsOptions = {
   /** Its rules are looked up anew for each call of the gateway's own. */
   methods: Pick<MethodTable, "rules">;
   registry: Registry;
+  headSource?: HeadSource | undefined;
   logger: Logger;
   monotonicMs: () => number;
   /** Called at the end, in reverse order. */
@@ -41,7 +42,7 @@ type PartsOptions = {
 
 /** What works before Redis answers: validators, subscriptions, filters, the cache and the keys in memory. */
 export function createParts(options: PartsOptions) {
-  const { config, methods, registry, logger, monotonicMs, onStop } = options;
+  const { config, methods, registry, headSource, logger, monotonicMs, onStop } = options;
   const redis = createRedisClient({
     url: config.redis,
     name: "tollgate-gateway",
@@ -52,7 +53,15 @@ export function createParts(options: PartsOptions) {
 
   const deadly = createDeadlyCalls({ redis, settings: config.deadlyCalls, logger, monotonicMs });
   const traceSlots = createTraceSlots({ redis, strikesMax: config.deadlyCalls.strikesMax, monotonicMs });
-  const validators = createUpstream({ config, deadly, slots: traceSlots, registry, logger, monotonicMs });
+  const validators = createUpstream({
+    config,
+    deadly,
+    slots: traceSlots,
+    registry,
+    headSource,
+    logger,
+    monotonicMs,
+  });
   onStop(() => validators.stop());
   onStop(() => deadly.stop());
 
@@ -101,7 +110,10 @@ export function createParts(options: PartsOptions) {
   };
 }
 
-function createKeys(redis: Redis, { config, progress, registry, logger, monotonicMs, onStop }: PartsOptions) {
+function createKeys(
+  redis: RedisClient,
+  { config, progress, registry, logger, monotonicMs, onStop }: PartsOptions,
+) {
   const { profile } = config;
   const keyStore = createKeyStore({ redis });
   const seeds = seedsOf(config.keys);

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCondition } from "../lib/errors.ts";
+import { registerBuildInfo } from "../lib/version.ts";
 import { createLazyCounter } from "./lazy-counter.ts";
 
 /**
@@ -10,6 +11,7 @@ import { createLazyCounter } from "./lazy-counter.ts";
 export function createGatewayMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerBuildInfo(registry);
   const registers = [registry];
   let inFlight = () => 0;
   new Gauge({

@@ -47,6 +47,8 @@ type ServingOptions = {
   methods: MethodTable;
   metrics: GatewayMetrics;
   parts: Parts;
+  /** Other processes of this service listen on the same port. */
+  isPortShared: boolean;
   progress: Progress;
   logger: Logger;
   monotonicMs: () => number;
@@ -90,6 +92,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const http = await startHttpServer({
     host: config.host,
     port: config.port,
+    isPortShared: options.isPortShared,
     tls: config.tls,
     handle,
     refuseBodiless,

@@ -14,8 +14,8 @@ export const manifestName = "network.json";
 const nodeShape = {
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   nodeId: z.string().regex(/^[0-9a-f]{128}$/),
-  /** Its address and ports as a container. */
-  host: z.ipv4(),
+  /** Its address and ports as a container; a name where Kubernetes runs it. */
+  host: z.union([z.ipv4(), z.hostname()]),
   peerPort: fixedPort,
   httpPort: fixedPort,
   metricsPort: fixedPort,

@@ -9,6 +9,7 @@ import { enode, type Manifest, type ManifestNode, manifestName, type NodePlace }
 import { nodeConfig } from "./node-config.ts";
 import type { NodeKey } from "./node-key.ts";
 import { operatorKeyFile, operatorPublicKeyFile } from "./operator-token.ts";
+import { redisUserSecrets } from "./redis-users.ts";
 import { writeToml } from "./toml.ts";
 
 /** `path` counts from the network's folder. */
@@ -54,6 +55,7 @@ export function planNetwork({
       { path: "wallet.json", content: json(walletFile(config)) },
       { path: "compose.env", content: composeEnvironment(manifest) },
       ...serviceSecrets(),
+      ...redisUserSecrets().map((file): NetworkFile => ({ ...file, secret: true })),
       ...operatorKeys(),
       ...manifest.validators.flatMap((place, index) => nodeFiles({ config, place, key: keys[index] })),
       ...(traceNode === undefined ? [] : nodeFiles({ config, place: traceNode, key: traceKey })),

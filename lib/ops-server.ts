@@ -4,6 +4,7 @@ import type { Registry } from "prom-client";
 import { isFromHere } from "./http-service/from-here.ts";
 import { createIsOwnHost, notOwnHost } from "./http-service/own-host.ts";
 import { problemDocument, problemType } from "./http-service/problem.ts";
+import { productVersion } from "./version.ts";
 
 export type Readiness = { ready: boolean; degraded?: boolean; reasons: readonly string[] };
 
@@ -17,10 +18,12 @@ export type OpsServer = { host: string; port: number; stop(): Promise<void> };
  *
  * - `GET /livez` 200 while the process runs
  * - `GET /readyz` 200 `{ready: true, degraded, reasons}` while it can serve, else 503
- * - `GET /status` what the process knows of itself, as JSON
+ * - `GET /status` its version and what the process knows of itself, as JSON
  * - `GET /metrics` Prometheus text format
- * - `POST /reload` has the process read its configuration again, with `?dry-run` only check it; without a body, from this
- *   machine alone, and never from a web page
+ * - `POST /reload` has the process read its configuration again, with `?dry-run` only check it
+ * - `POST /restart` has workers replaced one after the other
+ *
+ * Both are for programs on this machine alone, never for a web page, and take no body.
  *
  * They are answered to a `Host` of this server alone: loopback, the address that it listens on, one of `hosts`.
  *
@@ -34,28 +37,31 @@ export async function startOpsServer({
   readiness,
   status,
   reload,
+  restart,
 }: {
   host: string;
   port: number;
   hosts: readonly string[];
-  registry: Registry;
-  readiness: () => Readiness;
-  status: () => object;
+  registry: Pick<Registry, "contentType" | "metrics">;
+  readiness: () => Readiness | Promise<Readiness>;
+  status: () => object | Promise<object>;
   /** Undefined where the configuration cannot be read again. */
-  reload?: ((options: { dryRun: boolean }) => OpsAnswer) | undefined;
+  reload?: ((options: { dryRun: boolean }) => OpsAnswer | Promise<OpsAnswer>) | undefined;
+  /** Undefined where one process serves: it cannot be replaced without a break. */
+  restart?: (() => OpsAnswer) | undefined;
 }): Promise<OpsServer> {
   const pages: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
     "/livez": async () => json(200, { live: true }),
     "/readyz": async () => {
-      const { ready, degraded = false, reasons } = readiness();
+      const { ready, degraded = false, reasons } = await readiness();
       return json(ready ? 200 : 503, { ready, degraded, reasons });
     },
-    "/status": async () => json(200, status()),
+    "/status": async () => json(200, { version: productVersion, ...(await status()) }),
     "/metrics": async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
   };
   const isOwnHost = createIsOwnHost({ hosts });
   const server = createServer((request, response) => {
-    const respond = ({ status, type, body }: { status: number; type: string; body: string }) => {
+    const respond: Respond = ({ status, type, body }) => {
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
     };
     const [path = "/", query = ""] = (request.url ?? "/").split("?", 2);
@@ -63,10 +69,13 @@ export async function startOpsServer({
     if (!isOwnHost(request)) {
       respond(forbidden);
     } else if (path === "/reload" && reload !== undefined) {
-      const refusal = refuseReload(request, query);
+      const refusal = refuseCommand(request, query, ["", dryRunQuery]);
       if (request.method !== "POST") response.setHeader("Allow", "POST");
-      const { status, body } = refusal ?? reload({ dryRun: query === dryRunQuery });
-      respond(json(status, body, refusal === undefined ? undefined : problemType));
+      void carryOut(respond, refusal, () => reload({ dryRun: query === dryRunQuery }));
+    } else if (path === "/restart") {
+      const refusal = refuseCommand(request, query, [""]);
+      if (request.method !== "POST") response.setHeader("Allow", "POST");
+      void carryOut(respond, refusal, restart ?? notReplaceable);
     } else if (page === undefined) {
       respond(json(404, { detail: `Here are ${Object.keys(pages).join(", ")}` }));
     } else if (request.method !== "GET" && request.method !== "HEAD") {
@@ -103,13 +112,39 @@ function json(status: number, value: object, type = "application/json") {
 
 const dryRunQuery = "dry-run";
 
-/** Why this request may not have the configuration read again; undefined where it may. */
-function refuseReload({ method, headers, socket }: IncomingMessage, query: string): OpsAnswer | undefined {
+type Respond = (answer: { status: number; type: string; body: string }) => void;
+
+async function carryOut(
+  respond: Respond,
+  refusal: OpsAnswer | undefined,
+  command: () => OpsAnswer | Promise<OpsAnswer>,
+): Promise<void> {
+  try {
+    const { status, body } = refusal ?? (await command());
+    respond(json(status, body, refusal === undefined ? undefined : problemType));
+  } catch {
+    respond(json(500, { detail: "It could not be carried out" }));
+  }
+}
+
+function notReplaceable(): OpsAnswer {
+  const problems = [
+    "one process serves here: it is restarted by stopping and starting it (workers in its configuration)",
+  ];
+  return { status: 409, body: { outcome: "refused", problems } };
+}
+
+/** Why this request may not command the process; undefined where it may. */
+function refuseCommand(
+  { method, headers, socket }: IncomingMessage,
+  query: string,
+  queries: readonly string[],
+): OpsAnswer | undefined {
   const refuse = (condition: "method_not_allowed" | "forbidden" | "invalid_request", detail: string) => {
     const body = problemDocument({ condition, detail });
     return { status: body.status, body };
   };
-  if (method !== "POST") return refuse("method_not_allowed", "A reload is asked for with POST");
+  if (method !== "POST") return refuse("method_not_allowed", "It is asked for with POST");
   if (!isFromHere(socket)) return refuse("forbidden", "Only a program on the same machine may ask for it");
   // Browsers send one of them with each POST.
   if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
@@ -118,7 +153,7 @@ function refuseReload({ method, headers, socket }: IncomingMessage, query: strin
   if ((headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined) {
     return refuse("invalid_request", "It takes no body: the process reads the file that it was started with");
   }
-  if (query !== "" && query !== dryRunQuery) return refuse("invalid_request", "Only ?dry-run is known");
+  if (!queries.includes(query)) return refuse("invalid_request", "Only ?dry-run is known, of /reload");
   return undefined;
 }
 

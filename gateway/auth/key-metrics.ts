@@ -14,6 +14,7 @@ export function registerKeyMetrics({
 }): void {
   new Gauge({
     name: "tollgate_gateway_keys_lost",
+    aggregator: "max",
     help: "1 while API keys are missing in Redis, by how they are; none: production has never had any",
     labelNames: ["loss"],
     registers: [registry],

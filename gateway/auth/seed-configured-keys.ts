@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { Profile } from "../../lib/keys/api-key.ts";
 import type { KeyStore } from "../../lib/keys/key-store.ts";
 import type { SeedKey } from "../../lib/keys/seed-keys.ts";
-import { waitForRedis } from "../../lib/redis/redis-client.ts";
+import { type RedisClient, waitForRedis } from "../../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../../lib/redis/redis-failure.ts";
 import type { ConfiguredKey } from "../config.ts";
 
@@ -32,7 +31,7 @@ export async function seedConfiguredKeys({
   profile,
   logger,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   keyStore: Pick<KeyStore, "seed">;
   keys: readonly SeedKey[];
   profile: Profile;

@@ -87,6 +87,15 @@ export function readMethodTable(file: string): MethodTable {
     const slow: MethodRule = { ...rule, lane: "slow", timeoutMs: lanes.slow.timeoutMs };
     return { ...rule, wide: { aboveBlocks, rule: slow } };
   }
+  return createMethodTable({ rules, refused, explorerCost });
+}
+
+/** A table of what was read before, here or by another process. */
+export function createMethodTable({
+  rules,
+  refused,
+  explorerCost,
+}: Omit<MethodTable, "lookup">): MethodTable {
   const refusedNames = new Set(refused.filter((name) => !name.endsWith("*")));
   const refusedPrefixes = refused.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   return {

@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { deadlyCallsKey, deadlyStrikesKey } from "../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import type { CallToForward } from "../methods/call.ts";
 import { callFingerprint } from "./call-fingerprint.ts";
@@ -23,7 +23,7 @@ export function createDeadlyCalls({
   logger,
   monotonicMs,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   settings: DeadlyCallSettings;
   logger: Pick<Logger, "warn">;
   monotonicMs: () => number;

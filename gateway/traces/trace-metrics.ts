@@ -36,6 +36,7 @@ export function registerTraceMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_deadly_calls_known",
+    aggregator: "max",
     help: "Calls that are refused because a validator ended with them, at any gateway",
     registers,
     collect() {
@@ -55,6 +56,7 @@ export function registerTraceMetrics({
   });
   new Gauge({
     name: "tollgate_gateway_trace_nodes_healthy",
+    aggregator: "min",
     help: "Nodes that can be asked for traces: trace nodes where they are configured, else validators",
     registers,
     collect() {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Redis } from "ioredis";
 import { deadlyCallsKey, deadlyStrikesKey, tracesRunningKey } from "../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { runScript } from "../../lib/redis/run-script.ts";
 import { giveSlot, takeSlot } from "./trace-scripts.ts";
 
@@ -26,7 +26,7 @@ export function createTraceSlots({
   strikesMax,
   monotonicMs,
 }: {
-  redis: Redis;
+  redis: RedisClient;
   strikesMax: number;
   monotonicMs: () => number;
 }) {

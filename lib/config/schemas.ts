@@ -24,7 +24,6 @@ export function url(protocols: readonly string[]) {
 }
 
 export const httpUrl = url(["http:", "https:"]);
-export const redisUrl = url(["redis:", "rediss:"]);
 
 export const profile = z.enum(["development", "production"]);
 

@@ -21,20 +21,28 @@ export type ClientAddress = {
  * Finds the client of a request. Anybody can write `X-Forwarded-For`, so only the part that trusted proxies wrote counts: read from the right, the first address that is not a trusted proxy is the client. What
  * stands left of it was written by the client.
  *
- * `trustedProxies`: addresses or CIDR ranges (`10.0.0.0/8`, `2001:db8::/32`). Throws on one that is neither.
+ * `trustedProxies`: addresses or CIDR ranges (`10.0.0.0/8`, `2001:db8::/32`). Throws on one that is neither. Another list in
+ * its place counts from then on.
  */
-export function createClientAddress({
-  trustedProxies,
-}: {
-  trustedProxies: readonly string[];
-}): ClientAddress {
-  const trusted = parseRanges(trustedProxies);
+export function createClientAddress(settings: { readonly trustedProxies: readonly string[] }): ClientAddress {
+  let parsed = settings.trustedProxies;
+  let ranges = parseRanges(parsed);
+
+  function trustedNow(): BlockList {
+    if (parsed !== settings.trustedProxies) {
+      parsed = settings.trustedProxies;
+      ranges = parseRanges(parsed);
+    }
+    return ranges;
+  }
 
   return {
     of({ peer, forwardedFor }) {
       let address = normalizeAddress(peer);
       if (address === undefined) return unknownAddress;
-      if (forwardedFor === undefined || !isTrusted(address, trusted)) return address;
+      if (forwardedFor === undefined) return address;
+      const trusted = trustedNow();
+      if (!isTrusted(address, trusted)) return address;
       for (const hop of forwardedFor.split(",").slice(-hopsMax).reverse()) {
         const forwarded = normalizeAddress(withoutPort(hop.trim()));
         // A proxy that hides or garbles its client stands for it.
@@ -46,7 +54,7 @@ export function createClientAddress({
     },
     isTrustedProxy(peer) {
       const address = normalizeAddress(peer);
-      return address !== undefined && isTrusted(address, trusted);
+      return address !== undefined && isTrusted(address, trustedNow());
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { parseCookie, stringifySetCookie } from "cookie";
 import Negotiator from "negotiator";
-import { z } from "zod";
 import { isLanguage, type Language, languageCodes } from "./languages.ts";
 
 const languageCookie = "tollgate_language";
@@ -10,22 +9,19 @@ const yearSeconds = 31_536_000;
 /** On what a page's language depends, for `Vary`. */
 export const languageVary = "Accept-Language, Cookie";
 
-/** Made once: a schema costs more to make than all else here to do. */
-const query = z.object({ lang: z.string().optional() }).catch({});
-
 /**
  * The language of a page: what its link says (`?lang=id`), else what was chosen before (a cookie), else what the browser
  * prefers (`Accept-Language`, RFC 9110 section 12.5.4), else `fallback`.
  */
 export function chooseLanguage(
-  { query: given, headers }: { query: unknown; headers: IncomingHttpHeaders },
+  { query, headers }: { query: unknown; headers: IncomingHttpHeaders },
   fallback: Language = "en",
 ): {
   language: Language;
   /** Whether the link says it: it is remembered then. */
   chosen: boolean;
 } {
-  const { lang } = query.parse(given);
+  const lang = languageAsked(query);
   if (isLanguage(lang)) return { language: lang, chosen: true };
   const kept = headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[languageCookie];
   if (isLanguage(kept)) return { language: kept, chosen: false };
@@ -45,4 +41,10 @@ export function rememberLanguage(language: Language): string {
     sameSite: "lax",
     httpOnly: true,
   });
+}
+
+/** `lang` of a query at which nobody has looked yet: what stands in it twice is a list. */
+function languageAsked(query: unknown): string | undefined {
+  const lang = typeof query === "object" && query !== null && "lang" in query ? query.lang : undefined;
+  return typeof lang === "string" ? lang : undefined;
 }

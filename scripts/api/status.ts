@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { readIndexRow } from "../../api/follower/index-row.ts";
 import { migrationsFolder } from "../../api/postgres/migrations-folder.ts";
 import { count, fields, json } from "../../lib/cli/format.ts";
-import { dueMigrations } from "../../lib/postgres/migrate.ts";
+import { dueMigrations, schemaVersion } from "../../lib/postgres/migrate.ts";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { onlyRow, readInteger } from "../../lib/postgres/row.ts";
 import { exitCodes } from "../../lib/service/exit-codes.ts";
@@ -18,6 +18,7 @@ export const statusCommand: ApiCommand = {
   async run({ postgresUrl: url, json: asJson, print }) {
     const logger = pino({ level: "silent" });
     const due = await dueMigrations({ url, folder: migrationsFolder, logger });
+    const schema = await schemaVersion({ url, logger });
     const connection = await connectPostgres({ url, name: "npm run api", logger, statementTimeoutMs: 5000 });
     try {
       const row = due.length > 0 ? undefined : await readIndexRow(connection);
@@ -28,7 +29,7 @@ export const statusCommand: ApiCommand = {
       const indexedBlock = row === undefined || row.next === 0 ? null : row.next - 1;
       const epoch = row?.epoch ?? null;
       const genesisHash = row?.genesisHash ?? null;
-      if (asJson) print(json({ indexedBlock, epoch, genesisHash, megabytes, due }));
+      if (asJson) print(json({ indexedBlock, epoch, genesisHash, megabytes, schema: schema ?? null, due }));
       else
         print(
           fields([
@@ -36,6 +37,7 @@ export const statusCommand: ApiCommand = {
             ["epoch", epoch === null ? "-" : String(epoch)],
             ["genesis", genesisHash ?? "-"],
             ["database", `${count(megabytes)} MB`],
+            ["schema", schema === undefined ? "none" : `of version ${schema.version} (${schema.migration})`],
             ["migrations due", due.length === 0 ? "none" : due.join(", ")],
           ]),
         );

@@ -74,7 +74,7 @@ async function start(options: DevOptions): Promise<void> {
           ops: config.ops,
           isTls: config.tls !== undefined,
           env: () => ({ EXPLORER_URL: api.explorerUrl }),
-          endWithinMs: config.stopTimeoutMs + 1000,
+          endWithinMs: config.drainDelayMs + config.stopTimeoutMs + 1000,
         },
         nodeProgram: process.execPath,
       }),

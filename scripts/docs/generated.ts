@@ -5,7 +5,9 @@ import { createLedgerMetrics } from "../../api/merchant/ledger/metrics.ts";
 import { createPayerRpcMetrics } from "../../api/merchant/payer-rpc/metrics.ts";
 import { createWebhookMetrics } from "../../api/merchant/webhooks/metrics.ts";
 import { createApiMetrics, registerStateMetrics } from "../../api/metrics.ts";
+import { reloadTable as apiReload } from "../../api/reload-table.ts";
 import { createFaucetMetrics } from "../../faucet/metrics.ts";
+import { reloadTable as faucetReload } from "../../faucet/reload-table.ts";
 import { registerAnswerMetrics } from "../../gateway/answer-budget/answer-metrics.ts";
 import { registerKeyMetrics } from "../../gateway/auth/key-metrics.ts";
 import { registerCacheMetrics } from "../../gateway/cache/cache-metrics.ts";
@@ -13,6 +15,7 @@ import { registerExplorerMetrics } from "../../gateway/explorer/explorer-metrics
 import { registerLimiterMetrics } from "../../gateway/limits/limiter-metrics.ts";
 import { createLimiterStats } from "../../gateway/limits/limiter-stats.ts";
 import { createGatewayMetrics } from "../../gateway/metrics.ts";
+import { reloadTable as gatewayReload } from "../../gateway/reload-table.ts";
 import { registerIntakeMetrics } from "../../gateway/server/intake-metrics.ts";
 import { registerTlsMetrics } from "../../gateway/server/tls-metrics.ts";
 import { registerSocketMetrics } from "../../gateway/server/websocket/socket-metrics.ts";
@@ -20,11 +23,24 @@ import { registerTraceMetrics } from "../../gateway/traces/trace-metrics.ts";
 import { registerHeadMetrics } from "../../gateway/upstream/head-metrics.ts";
 import { registerPoolMetrics } from "../../gateway/upstream/pool/pool-metrics.ts";
 import { errorTable } from "../../lib/errors.ts";
+import { aclFile, faucetRedisUsers, sharedRedisUsers } from "../../lib/redis/redis-users.ts";
 import { registerReloadMetrics } from "../../lib/reload/reload-metrics.ts";
+import { registerWorkerMetrics } from "../../lib/workers/worker-metrics.ts";
+import { readMeasured } from "../bench/scale/measured.ts";
+import {
+  assumedTable,
+  breaksTable,
+  measuredTable,
+  planTable,
+  simulationTable,
+} from "../bench/scale/tables.ts";
+import { checks } from "../real-besu/checks.ts";
 import { endpointsTable } from "./api-endpoints.ts";
 import { operationsTable } from "./api-operations.ts";
 import { clientExample, clientsTable, webSocketClientsTable } from "./clients.ts";
+import { helmValuesTable } from "./helm-values.ts";
 import { markdownTable } from "./markdown-table.ts";
+import { reloadTables } from "./reload-tables.ts";
 
 /** The parts of documents that are made from code, by the name that stands in their markers. */
 export const generated: Readonly<Record<string, () => string>> = {
@@ -34,6 +50,16 @@ export const generated: Readonly<Record<string, () => string>> = {
   "api-metrics": () => metricsTable(apiRegistry()),
   "api-endpoints": endpointsTable,
   "api-operations": operationsTable,
+  "gateway-reload": () => reloadTables(gatewayReload),
+  "api-reload": () => reloadTables(apiReload),
+  "faucet-reload": () => reloadTables(faucetReload),
+  "real-besu-checks": realBesuChecks,
+  "scale-measured": () => measuredTable(readMeasured()),
+  "scale-assumed": assumedTable,
+  "scale-plan": () => planTable(readMeasured()),
+  "scale-breaks": () => breaksTable(readMeasured()),
+  "scale-simulation": () => simulationTable(readMeasured()),
+  "helm-values": helmValuesTable,
   clients: clientsTable,
   "web-socket-clients": webSocketClientsTable,
   "example-ethers": () => clientExample("ethers.ts"),
@@ -45,6 +71,13 @@ export const generated: Readonly<Record<string, () => string>> = {
   "example-cast": () => clientExample("cast.sh"),
   "example-hardhat": () => clientExample("hardhat.ts"),
   "example-web3py": () => clientExample("web3py.py"),
+};
+
+/** Files that are made from code as a whole. */
+export const wholeFiles: Readonly<Record<string, string>> = {
+  "docker/redis/users/production.acl": aclFile(sharedRedisUsers("production")),
+  "docker/redis/users/development.acl": aclFile(sharedRedisUsers("development")),
+  "docker/redis/users/faucet.acl": aclFile(faucetRedisUsers),
 };
 
 /**
@@ -59,6 +92,13 @@ export function regenerate(markdown: string): string {
       if (make === undefined) throw new Error(`nothing generates "${name}"`);
       return `${start}\n${make()}\n\n${end}`;
     },
+  );
+}
+
+function realBesuChecks(): string {
+  return markdownTable(
+    ["What is looked at", "What a stand-in cannot prove of it"],
+    checks.map(({ title, proves }) => [title, proves]),
   );
 }
 
@@ -82,6 +122,7 @@ function gatewayMetricsTable(): string {
 export function gatewayRegistry(): Registry {
   const { registry } = createGatewayMetrics();
   registerReloadMetrics({ registry, reloader: () => undefined });
+  registerWorkerMetrics(registry, { slots: [], serving: () => 0 });
   const state = () => ({ answers: true, since: 0, reason: undefined });
   const limiter = { state, stats: createLimiterStats, keysWithLease: () => 0 };
   registerLimiterMetrics({ registry, limiter });

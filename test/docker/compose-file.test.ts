@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { parse } from "yaml";
@@ -11,6 +11,7 @@ import { readNetworkConfig } from "../../genesis/config.ts";
 import { planNetwork } from "../../genesis/network-files.ts";
 import { containerPaths } from "../../genesis/node-config.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
+import { readBackupConfig } from "../../scripts/backup/config.ts";
 import { createCompose } from "../../scripts/network/docker/compose.ts";
 import { qaKey } from "../helpers/gateway.ts";
 import { testFolder } from "../helpers/test-folder.ts";
@@ -73,6 +74,8 @@ t.test("docker compose config, for every profile", async (t) => {
   await t.test("services are there by profile", async (t) => {
     t.same(Object.keys((await read("")).services).sort(), withoutProfile.toSorted());
     t.same(Object.keys(services).sort(), [...withoutProfile, ...observability].sort());
+    const { services: kept } = await read("backup");
+    t.same(Object.keys(kept).sort(), [...withoutProfile, "backup", "postgres-backup"].sort());
     const { services: traced } = await read("trace");
     t.same(Object.keys(traced).sort(), [...withoutProfile, "trace-node"].sort());
     t.match(traced["trace-node"]?.networks["validators"], { ipv4_address: "172.28.84.16" });
@@ -200,9 +203,9 @@ t.test("docker compose config, for every profile", async (t) => {
       gateway.upstreams,
       manifest.validators.map(({ name, host, httpPort }) => ({ name, url: `http://${host}:${httpPort}` })),
     );
-    t.match(gateway.redis, /^redis:\/\/:[\w-]{32}@redis:6379$/);
+    t.match(gateway.redis, /^redis:\/\/gateway:[\w-]{32}@redis:6379$/);
     const faucet = readFaucetConfig({ file: path("config/faucet.yaml"), env: envOf("faucet") });
-    t.match(faucet.redis, /^redis:\/\/:[\w-]{32}@redis-faucet:6379$/);
+    t.match(faucet.redis, /^redis:\/\/faucet:[\w-]{32}@redis-faucet:6379$/);
     t.equal(faucet.upstreamApiKey, qaKey);
     t.equal(gateway.faucetUrl, `http://${faucet.private.host}:${faucet.private.port}`);
     t.equal(services["faucet"]?.networks["claims"]?.ipv4_address, faucet.private.host);
@@ -213,7 +216,7 @@ t.test("docker compose config, for every profile", async (t) => {
     const here = { API_UPSTREAM_KEY_FILE: key, API_FEES_FILE: path("config/fees.yaml") };
     const env = { ...envOf("api"), ...here };
     const api = readApiConfig({ file: path("config/api.yaml"), env });
-    t.equal(api.redis, gateway.redis, "their limits and its key are in one Redis");
+    t.match(api.redis, /^redis:\/\/api:[\w-]{32}@redis:6379$/, "their limits and its key are in one Redis");
     t.match(api.postgres.url, /^postgres:\/\/tollgate:[\w-]{32}@postgres:5432\/tollgate$/);
     t.match(api, {
       upstream: "http://gateway:8540",
@@ -231,6 +234,52 @@ t.test("docker compose config, for every profile", async (t) => {
       `http://${address}:${api.port}`,
       "the API sees who asks, of the gateway alone",
     );
+  });
+
+  await t.test("who takes backups can write them and nothing else, and is reached by nobody", async (t) => {
+    const { services } = await read("backup", { ...{ BACKUP_KEYS: "/keys", BACKUP_FOLDER: "/mnt/backups" } });
+    const { backup, postgres, "postgres-backup": copies } = services;
+    const written = (backup?.volumes ?? []).filter((volume) => volume["read_only"] !== true);
+    t.same(written.map(({ target }) => target).sort(), ["/archive", "/backups"]);
+    t.match(backup, { ports: [], networks: { services: null }, user: "1234:1235", read_only: true });
+    t.equal(copies?.["network_mode"], "service:postgres");
+    const env = Object.fromEntries(
+      Object.entries(backup?.environment ?? {}).map(([key, value]) => [
+        key,
+        value?.replace("/run/secrets/", join(folder, "secrets/")),
+      ]),
+    );
+    const config = readBackupConfig({ file: path("config/backup.yaml"), env });
+    t.match(config, {
+      to: "/backups",
+      keys: "/backup-keys",
+      networkFolder: "/network",
+      everyHours: 24,
+      keep: 14,
+    });
+    t.match([config.redis, config.redisFaucet], [/@redis:6379$/, /@redis-faucet:6379$/]);
+    t.equal(dirname(config.walSpool), "/archive", "where PostgreSQL puts its log");
+    t.ok(
+      postgres?.volumes.some(({ source, target }) => source === "postgres-archive" && target === "/archive"),
+    );
+    t.match(
+      postgres?.["command"],
+      ["postgres", /^/, /^/, /^/, /^/, /^/, "archive_mode=off"],
+      "off unless asked for",
+    );
+    const archiving = await read("backup", { POSTGRES_ARCHIVE_MODE: "on" });
+    t.match(JSON.stringify(archiving.services["postgres"]?.["command"]), "archive_mode=on");
+  });
+
+  await t.test("what restores is started by nobody but an operator, and reaches nobody", async (t) => {
+    const { restore } = (await read("restore")).services;
+    t.match(restore, { network_mode: "none", restart: "no", entrypoint: ["node", "scripts/backup/main.ts"] });
+    const writable = (restore?.volumes ?? []).filter((volume) => volume["read_only"] !== true);
+    t.same(writable.map(({ target }) => target).sort(), [
+      "/restore/postgres",
+      "/restore/redis",
+      "/restore/redis-faucet",
+    ]);
   });
 
   await t.test("the api adopts a chain where its option is given, and otherwise does not", async (t) => {
@@ -323,7 +372,7 @@ t.test("the file says which Besu, and names each image by a variable", async (t)
   const text = readFileSync(path("docker/compose.yaml"), "utf8");
   t.match(text, "${BESU_IMAGE:-hyperledger/besu:26.8.0}");
   const imagesSchema = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) });
-  const images = imagesSchema.parse(parse(text, { merge: true })).services;
+  const images = imagesSchema.parse(parse(text, { merge: true, maxAliasCount: -1 })).services;
   for (const [name, { image }] of Object.entries(images))
     t.match(image, /^\$\{[A-Z_]+_IMAGE:-.+:.+\}$/, name);
 });

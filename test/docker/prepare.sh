@@ -3,7 +3,7 @@
 #
 #   docker-compose  compose v2, from its Go module: Debian's package docker-compose is v1
 #   base.tar        a small Debian with Redis, Prometheus and psql, for images that stand in for those of a registry
-#   npm/            the packages of package-lock.json, so that docker/Dockerfile's npm install needs no network
+#   npm/            the packages of package-lock.json, so that docker/Dockerfile's npm ci needs no network; of Linux on x64 and arm64
 #
 # Asks for docker.io, iptables, debootstrap and prometheus of Debian, any Go, and npm.
 set -eu
@@ -23,7 +23,7 @@ trap 'exit 130' HUP INT TERM
 mkdir "$work/packages"
 cp "$root/package.json" "$root/package-lock.json" "$work/packages/"
 hashes=$(grep -oE '"integrity": "[^"]+"' "$work/packages/package-lock.json" | LC_ALL=C sort | sha256sum | cut -c 1-16)
-packages=$cache/npm-$hashes
+packages=$cache/npm-2-$hashes
 
 # A Go that can build compose. One of 1.21 or newer fetches what its go.mod asks for by itself; for an older one, as
 # Debian's, the same module is fetched here (https://go.dev/doc/toolchain).
@@ -73,8 +73,12 @@ fi
 
 if [ ! -d "$packages" ]; then
   echo "Fetching the packages of package-lock.json."
-  (cd "$work/packages" && npm install --omit=dev --ignore-scripts --no-audit --no-fund --cache "$work/npm" >"$work/npm.log" 2>&1) ||
-    { tail -n 20 "$work/npm.log"; exit 1; }
+  for cpu in x64 arm64; do
+    (
+      cd "$work/packages"
+      npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --cpu="$cpu" --libc=glibc --cache "$work/npm" >"$work/npm.log" 2>&1
+    ) || { tail -n 20 "$work/npm.log"; exit 1; }
+  done
   rm -rf "$work/npm/_logs"
   mv "$work/npm" "$packages"
 fi

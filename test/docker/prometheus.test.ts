@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
 
+import { createBackupMetrics } from "../../scripts/backup/service/metrics.ts";
 import { apiRegistry, faucetRegistry, gatewayRegistry } from "../../scripts/docs/generated.ts";
 import { createNetworkMetrics } from "../../scripts/network/exporter/network-metrics.ts";
 import { findProgram } from "../../scripts/processes/find-program.ts";
@@ -62,7 +63,12 @@ t.test("Prometheus takes its configuration and the rules", async (t) => {
 });
 
 const scrapedSchema = z.object({
-  scrape_configs: z.array(z.object({ static_configs: z.array(z.object({ targets: z.array(z.string()) })) })),
+  scrape_configs: z.array(
+    z.object({
+      static_configs: z.array(z.object({ targets: z.array(z.string()) })).default([]),
+      dns_sd_configs: z.array(z.object({ names: z.array(z.string()), port: z.int() })).default([]),
+    }),
+  ),
 });
 const servicesSchema = z.object({
   services: z.record(
@@ -75,16 +81,21 @@ const servicesSchema = z.object({
 });
 
 t.test("what Prometheus asks answers to the name that it asks by", async (t) => {
-  const yaml = (name: string): unknown => parse(readFileSync(path(name), "utf8"), { merge: true });
+  const yaml = (name: string): unknown =>
+    parse(readFileSync(path(name), "utf8"), { merge: true, maxAliasCount: -1 });
   const targets = scrapedSchema
     .parse(yaml("docker/prometheus/prometheus.yml"))
-    .scrape_configs.flatMap((job) => job.static_configs.flatMap((group) => group.targets));
+    .scrape_configs.flatMap((job) => [
+      ...job.static_configs.flatMap((group) => group.targets),
+      ...job.dns_sd_configs.flatMap(({ names, port }) => names.map((name) => `${name}:${port}`)),
+    ]);
   const { services } = servicesSchema.parse(yaml("docker/compose.yaml"));
   for (const [name, port] of [
     ["gateway", 9540],
     ["faucet", 5001],
     ["api", 5000],
     ["network-exporter", 9560],
+    ["backup", 9570],
   ] as const) {
     t.ok(targets.includes(`${name}:${port}`), `${name} is scraped`);
     const { command = [], environment = {} } = services[name] ?? {};
@@ -106,6 +117,7 @@ t.test("every metric that a rule or the dashboard names is one that there is", a
     gatewayRegistry(),
     apiRegistry(),
     faucetRegistry(),
+    createBackupMetrics().registry,
     createNetworkMetrics({
       look: () => Promise.reject(new Error("nobody is asked")),
       stalledAfterSeconds: 10,

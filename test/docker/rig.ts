@@ -32,6 +32,7 @@ const containerSchema = z.object({
   }),
   Config: z.object({
     User: z.string(),
+    Image: z.string(),
     Env: z.array(z.string()).nullable(),
     Labels: z.record(z.string(), z.string()),
   }),

@@ -32,7 +32,7 @@ export async function findPrepared(): Promise<Prepared | { missing: string }> {
   };
   const compose = find("docker-compose-v2");
   const base = find("base-bookworm-2");
-  const packages = find(`npm-${hashPackages(readFileSync(lockFile, "utf8"))}`);
+  const packages = find(`npm-2-${hashPackages(readFileSync(lockFile, "utf8"))}`);
   if (absent.length > 0) return { missing: `${cache} has no ${absent.join(", no ")}; ${howTo}` };
   return { compose, base, packages, dockerFolder: join(cache, "docker") };
 }

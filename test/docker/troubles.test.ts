@@ -37,7 +37,7 @@ t.test("what ails a container is said, and the runbook's page mends it", async (
     });
 
   await t.test("up that fails says the container's last lines and the runbook's page", async (t) => {
-    const url = join(folder, "secrets", "redis-url");
+    const url = join(folder, "secrets", "redis-user-gateway");
     const right = await readFile(url, "utf8");
     // Redis takes its password from it all the same.
     await writeFile(url, right.replace(":6379", ":none"));

@@ -1,9 +1,8 @@
-import { Redis } from "ioredis";
 import t from "tap";
 import { createKeyStore } from "../../lib/keys/key-store.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { connectAdmin, startRedis } from "../helpers/redis.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 
@@ -15,8 +14,7 @@ t.test("limits over HTTP", async (t) => {
     upstreams: [validator.url],
     change: (config) => ({ ...config, trustedProxies: ["127.0.0.1"] }),
   });
-  const client = new Redis(redis.url);
-  t.teardown(() => client.disconnect());
+  const client = await connectAdmin(t, redis.url);
   const keyStore = createKeyStore({ redis: client });
   const keyWith = async (settings: { limitPerMinute?: number; team?: string }) => {
     const team = settings.team ?? `team-${Math.random().toString(36).slice(2, 10)}`;

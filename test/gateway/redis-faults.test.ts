@@ -31,7 +31,7 @@ for (const fault of ["killed", "stopped in its tracks"] as const) {
     });
     t.equal((await gateway.post(chainId)).status, 200);
     if (fault === "killed") await redis.kill();
-    else process.kill(redis.pid, "SIGSTOP");
+    else redis.freeze();
 
     const first = await timed(gateway.post(chainId));
     t.ok(first.elapsedMs < 1500, `nothing waits longer than the command timeout (${first.elapsedMs} ms)`);
@@ -66,7 +66,7 @@ for (const fault of ["killed", "stopped in its tracks"] as const) {
     t.match(metrics, /^tollgate_limits_degraded 1$/m);
 
     if (fault === "killed") await redis.restart();
-    else process.kill(redis.pid, "SIGCONT");
+    else redis.thaw();
     t.ok(
       await waitFor(
         "it recovers by itself",

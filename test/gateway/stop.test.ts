@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import t, { type Test } from "tap";
 import { echoMethod, type StubAnswer, startStubValidator } from "../fakes/stub-validator.ts";
@@ -40,7 +42,12 @@ t.test("stopping", async (t) => {
       /** Whether it kept its promise; a busy machine that takes seconds to start it takes as many of its end. */
       async ended() {
         const { code, afterMs } = await gateway.ended;
-        return { code, inTime: afterMs < promisedMs + startMs, said: `${afterMs} ms, ${startMs} to start` };
+        return {
+          code,
+          afterMs,
+          inTime: afterMs < promisedMs + startMs,
+          said: `${afterMs} ms, ${startMs} to start`,
+        };
       },
     };
   };
@@ -78,6 +85,29 @@ t.test("stopping", async (t) => {
       t.ok(inTime, said);
     });
   }
+
+  t.test(
+    "for drainDelayMs new connections are still served, each for one answer",
+    { buffered: true },
+    async (t) => {
+      const { kill, ended, port, opsPort } = await startBefore(t, { more: "drainDelayMs: 5000" });
+      const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+      t.teardown(() => kept.destroy());
+      t.match(await askOver(kept, port), { status: 200, willClose: false });
+      kill("SIGTERM");
+      await waitFor("the balancer is told", async () => {
+        return (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status === 503;
+      });
+      t.match(await askOver(kept, port), { status: 200, willClose: true }, "the kept connection ends");
+      const { responses, closedAfterMs } = await rawRequest(port, call, { responses: 2 });
+      t.match(responses, [{ status: 200, headers: { connection: "close" } }], "a new one has its answer");
+      t.ok(closedAfterMs !== undefined, "and ends");
+      await refused(t, port);
+      const { code, afterMs } = await ended();
+      t.equal(code, 0);
+      t.ok(afterMs >= 5000, "the delay was waited for");
+    },
+  );
 
   t.test("an answer that is still being read is delivered whole", { buffered: true }, async (t) => {
     const result = "ab".repeat(12_000_000);
@@ -206,6 +236,19 @@ function assertTold(t: Test, { responses: [response], closedAfterMs }: RawOutcom
     error: { code: -32002, data: { code: "upstream_unavailable" } },
   });
   t.ok(closedAfterMs !== undefined, "its connection is closed");
+}
+
+/** A call over an agent's connection, and whether the answer says that it is the connection's last. */
+async function askOver(
+  agent: Agent,
+  port: number,
+): Promise<{ status: number | undefined; willClose: boolean }> {
+  const headers = { "Content-Type": "application/json", "X-API-Key": coreKey };
+  const asked = request({ port, host: "127.0.0.1", method: "POST", agent, headers });
+  asked.end('{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}');
+  const [response]: IncomingMessage[] = await once(asked, "response");
+  response?.resume();
+  return { status: response?.statusCode, willClose: response?.headers.connection === "close" };
 }
 
 async function refused(_t: Test, port: number): Promise<void> {

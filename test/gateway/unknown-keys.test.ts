@@ -1,12 +1,12 @@
-import type { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import type { GatewayConfig } from "../../gateway/config.ts";
 import { createApiKey } from "../../lib/keys/api-key.ts";
 import { createKeyStore, type KeyStore } from "../../lib/keys/key-store.ts";
+import type { RedisClient } from "../../lib/redis/redis-client.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { createKey, openKeyStore } from "../helpers/api-keys.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
-import { startRedis } from "../helpers/redis.ts";
+import { mastersOf, startRedis } from "../helpers/redis.ts";
 import { startStopwatch } from "../helpers/stopwatch.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
@@ -33,9 +33,9 @@ async function startRig(t: Test, keyLookUps: Partial<GatewayConfig["keyLookUps"]
 const create = (store: KeyStore) => createKey(store, { limitPerMinute: 1_000_000 });
 
 /** Scripts that Redis has run: look-ups, failures counted, limits. */
-async function scriptsRun(admin: Redis): Promise<number> {
-  const stats = await admin.info("commandstats");
-  return [...stats.matchAll(/^cmdstat_(?:evalsha|eval):calls=(\d+)/gm)].reduce(
+async function scriptsRun(admin: RedisClient): Promise<number> {
+  const stats = await Promise.all(mastersOf(admin).map((node) => node.info("commandstats")));
+  return [...stats.join("\n").matchAll(/^cmdstat_(?:evalsha|eval)(?:_ro)?:calls=(\d+)/gm)].reduce(
     (sum, [, calls]) => sum + Number(calls),
     0,
   );

@@ -1,6 +1,6 @@
-import { Redis } from "ioredis";
 import { createKeyStore } from "../../lib/keys/key-store.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
+import { connectAdmin } from "./redis.ts";
 
 type KeyStore = ReturnType<typeof createKeyStore>;
 type Settings = Partial<Parameters<KeyStore["create"]>[0]>;
@@ -11,10 +11,7 @@ export type MadeKey = Extract<Awaited<ReturnType<KeyStore["create"]>>, { outcome
  * closed when the test ends. The team "partners" is there.
  */
 export async function openKeyStore(t: Teardown, redisUrl: string) {
-  const admin = new Redis(redisUrl, { retryStrategy: () => 50 });
-  // A test that kills Redis is told by what follows.
-  admin.on("error", () => {});
-  t.teardown(() => admin.disconnect());
+  const admin = await connectAdmin(t, redisUrl);
   const store = createKeyStore({ redis: admin });
   await store.setTeam({ name: "partners" });
   return { admin, store, create: (settings: Settings = {}) => createKey(store, settings) };

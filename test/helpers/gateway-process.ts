@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { coreKey } from "./gateway.ts";
+import { asUser } from "./redis.ts";
 import { testFolder } from "./test-folder.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -24,19 +25,22 @@ export type GatewayProcess = {
   ended: Promise<ProcessEnd>;
 };
 
-/** `node gateway/main.ts` with these arguments, killed when the test ends. `descriptorsMax`: `ulimit -n`. */
+/**
+ * `node gateway/main.ts` with these arguments, killed when the test ends. `descriptorsMax`: `ulimit -n`; `folder`: where its source is, for
+ * another version.
+ */
 export function runGateway(
   t: Test,
   args: readonly string[],
-  { descriptorsMax }: { descriptorsMax?: number } = {},
+  { descriptorsMax, folder = root }: { descriptorsMax?: number; folder?: string } = {},
 ): GatewayProcess {
-  const script = join(root, "gateway/main.ts");
+  const script = join(folder, "gateway/main.ts");
   const command = [process.execPath, "--disable-warning=ExperimentalWarning", script, ...args];
   const limited = `ulimit -n ${descriptorsMax ?? "unlimited"} && exec "$0" "$@"`;
   const [file = "", ...rest] =
     descriptorsMax === undefined ? command : ["/bin/sh", "-c", limited, ...command];
   const child = spawn(file, rest, {
-    cwd: root,
+    cwd: folder,
     // Nothing of the environment that a configuration reads.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
     stdio: ["ignore", "pipe", "pipe"],
@@ -95,13 +99,21 @@ export function writeConfig(
     port = 0,
     opsPort = 0,
     more = "",
-  }: { redisUrl: string; upstream: string; port?: number; opsPort?: number; more?: string },
+    file = join(testFolder(t), "gateway.yaml"),
+  }: {
+    redisUrl: string;
+    upstream: string;
+    port?: number;
+    opsPort?: number;
+    more?: string;
+    /** Where there are several. */
+    file?: string;
+  },
 ): string {
-  const file = join(testFolder(t), "gateway.yaml");
   const lines = [
     `port: ${port}`,
     `ops: { port: ${opsPort} }`,
-    `redis: ${redisUrl}`,
+    `redis: ${asUser(redisUrl, "gateway", /^profile: production$/m.test(more) ? "production" : "development")}`,
     `upstreams: ${upstream}`,
     `methodsFile: ${join(root, "config/methods.yaml")}`,
     "keys:",

@@ -4,6 +4,7 @@ import { type GatewayConfig, readGatewayConfig } from "../../gateway/config.ts";
 import { type Gateway, start } from "../../gateway/start.ts";
 import type { ReadAgain } from "../../lib/reload/reloader.ts";
 import type { Teardown } from "../../scripts/processes/teardown.ts";
+import { asUser } from "./redis.ts";
 
 export type GatewayUnderTest = {
   url: string;
@@ -52,7 +53,7 @@ export async function startGateway(
     file: fileURLToPath(new URL("../../config/gateway.yaml", import.meta.url)),
     env: { REDIS_URL: redisUrl, UPSTREAMS: upstreams.join(","), GATEWAY_PORT: "0", GATEWAY_OPS_PORT: "0" },
   });
-  const config = change({
+  const changed = change({
     ...shipped,
     // A busy machine is no fault of Redis; tests of its faults set their own.
     redisCommandTimeoutMs: 5000,
@@ -83,6 +84,7 @@ export async function startGateway(
       },
     ],
   });
+  const config = { ...changed, redis: asUser(changed.redis, "gateway", changed.profile) };
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const gateway: Gateway = await start(config, {

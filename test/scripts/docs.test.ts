@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { errorTable } from "../../lib/errors.ts";
-import { gatewayRegistry, regenerate } from "../../scripts/docs/generated.ts";
+import { gatewayRegistry, regenerate, wholeFiles } from "../../scripts/docs/generated.ts";
 import { behaviours, clients, type Situation } from "../clients/behaviours.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -15,6 +15,11 @@ t.test("the generated parts of the documents are what the code says (else: npm r
   t.equal(regenerate(faucetReadme), faucetReadme);
   const apiReadme = read("api/README.md");
   t.equal(regenerate(apiReadme), apiReadme);
+  const realBesu = read("docs/real-besu.md");
+  t.equal(regenerate(realBesu), realBesu);
+  const chartReadme = read("docker/helm/tollgate/README.md");
+  t.equal(regenerate(chartReadme), chartReadme);
+  for (const [file, text] of Object.entries(wholeFiles)) t.equal(read(file), text, file);
 });
 
 t.test("the table of clients has a row for each of them in every situation that all can be in", async (t) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Redis } from "ioredis";
 import { pendingSeenKey, pendingStreamKey } from "../../../lib/redis/keys/gateway.ts";
+import type { RedisClient } from "../../../lib/redis/redis-client.ts";
 import { defineScript, runScript } from "../../../lib/redis/run-script.ts";
 
 export type PendingTransactions = {
@@ -32,7 +32,7 @@ return 1
  * The transactions that this network's gateways have passed on, in a stream that all of them share. Not those that
  * reached a validator by another way: each validator's own notices would cost it a second subscription, and differ.
  */
-export function createPendingTransactions({ redis }: { redis: Redis }): PendingTransactions {
+export function createPendingTransactions({ redis }: { redis: RedisClient }): PendingTransactions {
   async function end(): Promise<string> {
     const [last] = await redis.xrevrange(pendingStreamKey, "+", "-", "COUNT", 1);
     return last?.[0] ?? "0-0";

@@ -101,7 +101,7 @@ function shippedConfig({ tree, processes }: { tree: string; processes: number })
   const changed = shipped
     // On a busy machine a slow command does not mean that Redis is down.
     .replace(/^redisCommandTimeoutMs: .*$/m, "redisCommandTimeoutMs: 5000")
-    .replace(/^ {2}processes: \d+$/m, `  processes: ${processes}`)
+    .replace(/^ {2}processes: .*$/m, `  processes: ${processes}`)
     .replace(/^methodsFile: .*$/m, `methodsFile: ${join(tree, "config/methods.yaml")}`);
   if (!changed.includes(`processes: ${processes}`)) throw new Error("forward.processes is not where it was");
   return changed;

@@ -39,6 +39,7 @@ const progressWithinMs = 120_000;
 const laterPointsMax = 1;
 const amountWei = 10n ** 19n;
 const main = new URL("crash-main.ts", import.meta.url);
+const ownPrograms = [main, main];
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 
 /**
@@ -48,7 +49,16 @@ const compileCache = join(tmpdir(), "tollgate-compile-cache");
  */
 export async function runFaucetCrashes(
   t: Teardown,
-  { seed, claims: count }: { seed: number; claims: number },
+  {
+    seed,
+    claims: count,
+    programs = ownPrograms,
+  }: {
+    seed: number;
+    claims: number;
+    /** The crash-main.ts of each faucet: those of two versions run beside each other. */
+    programs?: readonly URL[];
+  },
 ): Promise<CrashFindings> {
   const findings: CrashFindings = { seed, claims: count, faults: [], points: new Set(), broken: [] };
   const wallet = new Wallet(hashText(`wallet ${seed}`));
@@ -65,8 +75,8 @@ export async function runFaucetCrashes(
   const configFile = await writeFiles(t, { redis, upstream, wallet, addresses });
 
   const crashes = createCrashPoints({ seed, findings });
-  const replicas = [0, 1].map((index) =>
-    runCrashReplica({ main, configFile, cacheFolder: compileCache, ...crashes.ofReplica(index) }),
+  const replicas = programs.map((program, index) =>
+    runCrashReplica({ main: program, configFile, cacheFolder: compileCache, ...crashes.ofReplica(index) }),
   );
   t.teardown(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));

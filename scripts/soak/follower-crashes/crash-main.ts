@@ -13,7 +13,7 @@ import { createRpcClient } from "../../../lib/chain/rpc-client.ts";
 const env = (name: string) => process.env[name] ?? "";
 const logger = pino({ level: "silent" });
 const rpc = createRpcClient({ url: env("CRASH_CHAIN"), timeoutMs: 5000 });
-const heads = createHeadWatch({ rpc, pollMs: 50, logger });
+const heads = createHeadWatch({ rpc, pollMs: () => 50, logger });
 
 let [what, crashPoint, count = "1"] = env("CRASH_AT").split(":");
 let passed = 0;

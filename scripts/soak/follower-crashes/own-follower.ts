@@ -26,7 +26,12 @@ export async function startOwnFollower(
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const rpc = createRpcClient({ url, headers, timeoutMs: 5000 });
-  const heads = createHeadWatch({ rpc, webSocketUrl, headers, pollMs: headPollMs, logger });
+  const heads = createHeadWatch({
+    rpc,
+    ...(webSocketUrl === undefined ? {} : { webSocket: { url: webSocketUrl, headers } }),
+    pollMs: () => headPollMs,
+    logger,
+  });
   const registry = new Registry();
   const follower = createFollower({
     rpc,

@@ -17,7 +17,7 @@ export function startOwnLedger(
   const logLines: string[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) });
   const rpc = createRpcClient({ url, timeoutMs: 5000 });
-  const heads = createHeadWatch({ rpc, pollMs: 20, logger });
+  const heads = createHeadWatch({ rpc, pollMs: () => 20, logger });
   const registry = new Registry();
   const ledger = createLedger({
     ...{ rpc, heads, registry, logger, isDevelopment: true, pollMs: 100, retryMinMs: 10 },

@@ -39,6 +39,7 @@ export type MerchantCrashFindings = {
 
 const { feeCollector } = developmentFeeSettings;
 const main = new URL("crash-main.ts", import.meta.url);
+const ownPrograms = [main, main];
 const compileCache = join(tmpdir(), "tollgate-compile-cache");
 const settleWithinMs = 120_000;
 /** A fault that is planted is found sooner. */
@@ -60,7 +61,15 @@ export async function runMerchantCrashes(
     postgres,
     redis,
     plant = "",
-  }: { seed: number; postgres: OwnPostgres; redis: DurableRedis; plant?: PlantedFault | "" },
+    programs = ownPrograms,
+  }: {
+    seed: number;
+    postgres: OwnPostgres;
+    redis: DurableRedis;
+    plant?: PlantedFault | "";
+    /** The crash-main.ts of each api: those of two versions run beside each other. */
+    programs?: readonly URL[];
+  },
 ): Promise<MerchantCrashFindings> {
   const findings: MerchantCrashFindings = {
     seed,
@@ -82,9 +91,9 @@ export async function runMerchantCrashes(
   }
   const configFile = await writeConfig(t, { postgresUrl, redisUrl: redis.url, chainUrl: chain.anvil.url });
   const crashes = createCrashPoints({ seed, findings });
-  const replicas = [0, 1].map((index) =>
+  const replicas = programs.map((program, index) =>
     runCrashReplica({
-      ...{ main, configFile, cacheFolder: compileCache, env: { CRASH_PLANT: plant } },
+      ...{ main: program, configFile, cacheFolder: compileCache, env: { CRASH_PLANT: plant } },
       mayFailToStart: true,
       ...crashes.ofReplica(index),
     }),

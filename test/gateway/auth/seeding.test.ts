@@ -1,11 +1,10 @@
 import type { Socket } from "node:net";
-import { Redis } from "ioredis";
 import t, { type Test } from "tap";
 import { keyIdsKey } from "../../../lib/redis/keys/api-keys.ts";
 import { startStubValidator } from "../../fakes/stub-validator.ts";
 import { startTcpProxy } from "../../fakes/tcp-proxy.ts";
 import { startGateway } from "../../helpers/gateway.ts";
-import { startRedis } from "../../helpers/redis.ts";
+import { connectAdmin, startRedis } from "../../helpers/redis.ts";
 
 const chainId = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
 const commandTimeoutMs = 250;
@@ -16,7 +15,7 @@ async function startOver(t: Test, answer: (data: Buffer, client: Socket) => Buff
   const redis = await startRedis(t);
   const validator = await startStubValidator(t);
   const proxy = await startTcpProxy({
-    port: () => redis.port,
+    port: () => Number(new URL(redis.url).port),
     answer(client, data) {
       const given = answer(data, client);
       if (given !== undefined && !client.destroyed) client.write(given);
@@ -37,14 +36,14 @@ t.test("a Redis that falls silent while keys are seeded gets them once it answer
   const silent = new WeakSet<Socket>();
   let silentUntilMs: number | undefined;
   const gateway = await startOver(t, (data, client) => {
-    // The first script of the seeding, which this Redis does not know yet.
+    // The first script that this Redis does not know yet: of the seeding, or of what comes right before it.
     if (data.includes("NOSCRIPT")) silentUntilMs ??= performance.now() + silentMs;
     // Answers are matched by their order: a connection that has lost one gets no other.
     if (silentUntilMs !== undefined && performance.now() < silentUntilMs) silent.add(client);
     return silent.has(client) ? undefined : data;
   });
   t.ok(
-    gateway.logLines.some((line) => line.includes("Redis did not take the configured keys")),
+    gateway.logLines.some((line) => line.includes("Redis did not answer within")),
     "the attempt that failed is logged",
   );
   t.equal((await gateway.post(chainId)).status, 200, "a configured key is good");
@@ -63,9 +62,8 @@ t.test("a Redis that loads its data when the gateway starts is waited for", asyn
 
 t.test("an error that Redis answers to the seeding ends the start", async (t) => {
   const redis = await startRedis(t);
-  const client = new Redis(redis.url);
+  const client = await connectAdmin(t, redis.url);
   await client.set(keyIdsKey, "no hash");
-  client.disconnect();
   await t.rejects(startGateway(t, { redisUrl: redis.url, upstreams: ["http://127.0.0.1:1"] }), {
     name: "ReplyError",
     message: /WRONGTYPE/,

@@ -1,7 +1,8 @@
 import t from "tap";
 import { parseDuration } from "../../../lib/config/duration.ts";
-import { bounded, hostNames, port, redisUrl } from "../../../lib/config/schemas.ts";
+import { bounded, hostNames, port } from "../../../lib/config/schemas.ts";
 import { formatTokens, parseTokens, tokenAmount } from "../../../lib/config/token-amount.ts";
+import { redisUrl } from "../../../lib/redis/redis-address.ts";
 
 t.test("a number out of bounds is told which were expected", async (t) => {
   const schema = bounded(10);
@@ -17,7 +18,7 @@ t.test("an address has one of the protocols that are expected", async (t) => {
   t.equal(redisUrl.parse("rediss://a:1"), "rediss://a:1");
   t.match(
     redisUrl.safeParse("http://a").error?.issues[0]?.message,
-    /begins with redis:\/\/ or rediss:\/\/ was expected/,
+    /begins with redis:\/\/ or rediss:\/\/ or redis-cluster:/,
   );
 });
 
