@@ -89,18 +89,24 @@ function asText(name: string, answer: z.output<typeof answerSchema>): AskedReloa
       return unable(answer.detail);
     default:
       return {
-        text: `${headings[answer.outcome]}\n${answer.changes.map(lineOf).join("")}`,
+        text: `${headingOf(answer)}\n${answer.changes.map(lineOf).join("")}`,
         isProblem: false,
         exitCode: exitCodes.done,
       };
   }
 }
 
-const headings = {
-  changed: "Changed:",
-  checked: "In order. A reload would change:",
-  same: "Nothing differs.",
-} as const;
+function headingOf({
+  outcome,
+  changes,
+}: {
+  outcome: "changed" | "checked" | "same";
+  changes: unknown[];
+}): string {
+  if (outcome === "changed") return "Changed:";
+  if (changes.length === 0) return "Nothing differs.";
+  return "In order. A reload would change:";
+}
 
 function lineOf({ path, from, to }: z.output<typeof changeSchema>): string {
   if (from === undefined) return `  + ${path}: ${textOf(to)}\n`;

@@ -35,10 +35,20 @@ async function startProcess(t: Test) {
 
 t.test("npm run gateway -- reload", async (t) => {
   const { file, write, command, batchOfTwo } = await startProcess(t);
+  /** As often as it may be asked. */
+  const inTurn = (...args: string[]) =>
+    waitFor("its turn has come", async () => {
+      const ended = await command(...args);
+      return ended.output.includes("has just been asked") ? undefined : ended;
+    });
+
+  t.test("--dry-run says where nothing differs", async (t) => {
+    t.match(await inTurn("--dry-run"), { code: 0, output: /^Nothing differs\.\n$/ });
+  });
 
   t.test("--dry-run prints the difference and changes nothing", async (t) => {
     write("limits: { batchItemsMax: 1 }\nlog: { level: debug }\n");
-    const { code, output } = await command("--dry-run");
+    const { code, output } = await inTurn("--dry-run");
     t.equal(code, 0, output);
     t.match(output, "A reload would change:");
     t.match(output, "limits.batchItemsMax: 100 → 1");
@@ -47,7 +57,7 @@ t.test("npm run gateway -- reload", async (t) => {
   });
 
   t.test("changes what the file says and prints it", async (t) => {
-    const { code, output } = await command();
+    const { code, output } = await inTurn();
     t.equal(code, 0, output);
     t.match(output, /^Changed:\n {2}log.level/);
     t.equal(await batchOfTwo(), 400);
@@ -61,11 +71,7 @@ t.test("npm run gateway -- reload", async (t) => {
     ] as const;
     for (const [text, problem] of refused) {
       write(text);
-      // As often as it may be asked.
-      const { code, output } = await waitFor("its turn has come", async () => {
-        const ended = await command();
-        return ended.output.includes("has just been asked") ? undefined : ended;
-      });
+      const { code, output } = await inTurn();
       t.equal(code, 2, output);
       t.match(output, problem);
       t.match(output, "goes on with its old configuration");
