@@ -27,10 +27,10 @@ function takeBelow({
     const [before, after] = [running[name], next[name]];
     if (isRecord(before) && isRecord(after)) {
       takeBelow({ running: before, next: after, names, prefix: `${path}.` });
-    } else if (!isBelow(path, names)) {
-    } else if (after === undefined) {
-      delete running[name];
-    } else running[name] = after;
+    } else if (isBelow(path, names)) {
+      if (after === undefined) delete running[name];
+      else running[name] = after;
+    }
   }
 }
 
