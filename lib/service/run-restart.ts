@@ -1,10 +1,8 @@
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { readProgram } from "../cli/read-program.ts";
-import { url } from "../config/schemas.ts";
-import { opsOrigin } from "./ask-reload.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { type AskedService, readAsked, tellProblems } from "./read-asked.ts";
 
 const askMs = 10_000;
 const pollMs = 500;
@@ -32,19 +30,13 @@ const statusSchema = z.object({
  * `restart` of a service's command line: has the processes behind one port replaced, one after the other, and tells how far it
  * has come. Ends with 0, with 2 where a replacement could not start, with 1 where nobody could be asked.
  */
-export async function runRestart(
-  service: { name: string; invocation: string; configFile: string; opsPort: number },
-  args: readonly string[],
-): Promise<void> {
-  const { name, invocation, configFile, opsPort } = service;
-  const read = readProgram(
+export async function runRestart(service: AskedService, args: readonly string[]): Promise<void> {
+  const { name } = service;
+  const asked = readAsked(
+    service,
     {
-      invocation: `${invocation} restart`,
+      name: "restart",
       summary: `Replaces the processes of the running ${name} one after the other, without a refused call.`,
-      options: {
-        config: { value: "FILE", text: "where to find its ops server's address", default: configFile },
-        ops: { value: "ADDRESS", text: "its ops server, such as http://127.0.0.1:9540, instead" },
-      },
       details: [
         "Each new process runs the program and reads the files as they are now; the old one stops once the new one serves.",
         "If a new one cannot start the others go on as they are. It needs more than one worker (workers in the configuration).",
@@ -52,17 +44,11 @@ export async function runRestart(
       ],
     },
     args,
-    (given) => ({ file: given.needText("config"), ops: given.read("ops", readAddress) }),
   );
-  if (read.kind === "help") return void process.stdout.write(read.text);
-  if (read.kind === "unusable") {
-    process.stderr.write(read.text);
-    process.exitCode = exitCodes.unusable;
-    return;
-  }
-  const { file, ops } = read.options;
-  const origin = ops ?? opsOrigin({ file, env: process.env, defaultPort: opsPort }).origin;
-  process.exitCode = await restart({ name, ops: origin });
+  if (asked === undefined) return;
+  const exitCode = await restart({ name, ops: asked.origin });
+  if (exitCode === exitCodes.failed) tellProblems(asked);
+  process.exitCode = exitCode;
 }
 
 async function restart({ name, ops }: { name: string; ops: string }): Promise<number> {
@@ -92,9 +78,4 @@ async function ask(address: URL, method: "GET" | "POST"): Promise<unknown> {
 function refused(name: string, problems: readonly string[]): number {
   process.stderr.write(`The ${name} goes on as it is:\n  ${problems.join("\n  ")}\n`);
   return exitCodes.unusable;
-}
-
-function readAddress(text: string) {
-  const read = url(["http:"]).safeParse(text);
-  return read.success ? { value: read.data } : { expected: "an address such as http://127.0.0.1:9540" };
 }
