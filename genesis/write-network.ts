@@ -1,6 +1,8 @@
 import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { kill, pid } from "node:process";
+import { errorCode } from "../lib/error-code.ts";
+import { syncFolder } from "../lib/sync-folder.ts";
 import type { NetworkFile } from "./network-files.ts";
 
 export type WrittenNetwork = { folder: string; movedTo?: string };
@@ -39,7 +41,8 @@ export async function writeNetwork({
     for (const file of files) await writeFile({ folder: temporary, file });
     await syncFolder(temporary);
     if (!force || !(await exists(target))) {
-      const failure = await rename(temporary, target).catch(codeOf);
+      // ENOTEMPTY: another init was faster.
+      const failure = await rename(temporary, target).catch(errorCode);
       return failure === undefined
         ? { folder }
         : { refused: `${folder} cannot be put in its place (${failure})` };
@@ -95,15 +98,6 @@ async function writeFile({ folder, file }: { folder: string; file: NetworkFile }
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** What an init that was killed has left: folders that hold keys of no network. One that still runs keeps its own. */
 async function removeLeftOvers(target: string): Promise<void> {
   const prefix = basename(temporaryPrefix(target));
@@ -127,11 +121,6 @@ function isRunning(owner: number): boolean {
     // EPERM: it runs, as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-}
-
-/** ENOTEMPTY: another init was faster. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 function exists(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Document, isMap, isPair, isScalar, LineCounter, parse, parseDocument, visit } from "yaml";
 import type { z } from "zod";
+import { errorCode } from "../error-code.ts";
 
 /** What is wrong with a configuration, one line a problem: `file:line: key: what was expected`. */
 export class ConfigError extends Error {
@@ -69,13 +70,9 @@ function readText(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     throw new ConfigError([
-      `${file}: cannot be read (${codeOf(cause)}); name another file with --config FILE`,
+      `${file}: cannot be read (${errorCode(cause)}); name another file with --config FILE`,
     ]);
   }
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
 }
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
@@ -110,7 +107,7 @@ function lookUp(name: string, env: Environment): { value: string | undefined } |
   try {
     return { value: readFileSync(file, "utf8").trim() || undefined };
   } catch (cause) {
-    return { problem: `${name}_FILE: ${file} cannot be read (${codeOf(cause)})` };
+    return { problem: `${name}_FILE: ${file} cannot be read (${errorCode(cause)})` };
   }
 }
 

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../../../lib/cli/command.ts";
-import { codeOf } from "./key-files.ts";
+import { errorCode } from "../../../lib/error-code.ts";
+import { syncFolder } from "../../../lib/sync-folder.ts";
 
 const staging = ".restoring";
 /** A disk's own folder, and what a restore that was ended has left. */
@@ -36,14 +37,14 @@ export async function fillEmptyFolder({
   try {
     await fill(staged);
     const names = (await readdir(staged)).sort((a, b) => Number(a === last) - Number(b === last));
-    await syncFile(staged);
+    await syncFolder(staged);
     for (const name of names) await rename(join(staged, name), join(folder, name));
   } catch (error) {
     await rm(isNew ? folder : staged, { recursive: true, force: true });
     throw error;
   }
   await rm(staged, { recursive: true, force: true });
-  await syncFile(folder);
+  await syncFolder(folder);
 }
 
 /** @returns whether it was not there before. */
@@ -51,15 +52,6 @@ async function makeFolder(folder: string): Promise<boolean> {
   try {
     return (await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined;
   } catch (error) {
-    throw new CommandError(`${folder} cannot be made (${codeOf(error)}).`, { exitCode: 1 });
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const handle = await open(path);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
+    throw new CommandError(`${folder} cannot be made (${errorCode(error)}).`, { exitCode: 1 });
   }
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../../../lib/cli/command.ts";
+import { errorCode } from "../../../lib/error-code.ts";
 import {
   generateAgeKeys,
   type Identity,
@@ -40,9 +41,9 @@ export async function makeKeyFiles(folder: string): Promise<{ recipient: string 
     await writeFile(file, contents[name], { flag: "wx", mode: 0o600, flush: true }).catch(
       (error: unknown) => {
         throw new CommandError(
-          codeOf(error) === "EEXIST"
+          errorCode(error) === "EEXIST"
             ? `${file} is there already. Nothing reads the backups of now without it: name another folder.`
-            : `${file} cannot be written (${codeOf(error)}).`,
+            : `${file} cannot be written (${errorCode(error)}).`,
           { exitCode: 1 },
         );
       },
@@ -98,7 +99,7 @@ async function pemOf(file: string, read: (pem: string) => KeyObject): Promise<Ke
 
 async function textOf(file: string): Promise<string> {
   return await readFile(file, "utf8").catch((error: unknown) => {
-    throw unusable(file, `it cannot be read (${codeOf(error)})`);
+    throw unusable(file, `it cannot be read (${errorCode(error)})`);
   });
 }
 
@@ -106,9 +107,4 @@ function unusable(file: string, why: string): CommandError {
   return new CommandError(`${file}: ${why}. Keys of backups are made by: npm run backup -- init`, {
     exitCode: 1,
   });
-}
-
-export function codeOf(error: unknown): string {
-  if (error instanceof Error && "code" in error) return String(error.code);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,10 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { CommandError } from "../../../lib/cli/command.ts";
-import { codeOf, type WriterKeys } from "./key-files.ts";
+import { errorCode } from "../../../lib/error-code.ts";
+import { syncFolder } from "../../../lib/sync-folder.ts";
+import type { WriterKeys } from "./key-files.ts";
 import { type BackupManifest, type BackupPart, backupId, manifestFile, type PartName } from "./manifest.ts";
 import { type Sealed, writeSealed, writeSigned } from "./sealed-file.ts";
 
@@ -48,7 +50,7 @@ export async function takeBackup({
   try {
     await mkdir(partial, { mode: 0o700 }).catch((error: unknown) => {
       throw new CommandError(
-        `${to} cannot be written (${codeOf(error)}), or another backup was begun this second.`,
+        `${to} cannot be written (${errorCode(error)}), or another backup was begun this second.`,
         { exitCode: 1 },
       );
     });
@@ -106,15 +108,6 @@ async function removeLeftOvers(to: string, nowMs: number): Promise<void> {
   for (const name of await readdir(to)) {
     if (name.startsWith(partialPrefix) && name < oldest)
       await rm(join(to, name), { recursive: true, force: true });
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
