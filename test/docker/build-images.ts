@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -139,13 +139,24 @@ async function npm(...args: string[]): Promise<string> {
   return (await promisify(execFile)("npm", args)).stdout.trim();
 }
 
+/**
+ * The folder of the npm that a PATH leads to. `npm root --global` does not know it where another Node.js stands first on PATH, as the
+ * project's does in its own scripts: it then names that one's folder, which has no npm.
+ */
+export async function findNpm(path: string | undefined): Promise<string> {
+  const program = await findProgram({ names: ["npm"], path });
+  if (program === undefined) throw new Error("npm is not on PATH: install it, or put its folder on PATH");
+  // npm/bin/npm-cli.js, to which the program is a link.
+  return join(dirname(await realpath(program)), "..");
+}
+
 /** This machine's npm and the project's node. */
 async function fillNode({ folder, packages }: { folder: string; packages: string }): Promise<void> {
   const node = await findProgram({ names: ["node"], path: join(root, "node_modules", ".bin") });
   if (node === undefined) throw new Error("the packages are not installed: npm install");
   const options = { recursive: true, dereference: true };
   await cp(node, join(folder, "node"), options);
-  await cp(join(await npm("root", "--global"), "npm"), join(folder, "npm"), options);
+  await cp(await findNpm(process.env["PATH"]), join(folder, "npm"), options);
   await cp(packages, join(folder, "packages"), { recursive: true });
 }
 
