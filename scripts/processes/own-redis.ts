@@ -61,7 +61,8 @@ export async function startOwnRedis(
     const started = await startRedis({
       program: program ?? "",
       env: process.env,
-      folder: keepsNothing ? "none" : folder,
+      folder,
+      keepsNothing,
       appendfsync,
       more: [...users.flatMap((user) => ["--user", ...user.split(" ")]), ...more],
       onLine: () => {},

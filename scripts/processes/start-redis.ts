@@ -10,8 +10,13 @@ export type RedisOptions = {
   name?: string;
   program: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where its append-only file lives; "none" keeps nothing on disk. */
-  folder: string | "none";
+  /**
+   * Where its append-only file lives, and what a replica is sent: that is written to the disk by one that keeps nothing, too. Without a
+   * folder it would be the one where the program was started.
+   */
+  folder: string;
+  /** No append-only file: for measurements. */
+  keepsNothing?: boolean;
   /** Whether each write waits for the disk ("always"), or at most a second's are lost in a crash. */
   appendfsync?: "everysec" | "always";
   /** Further arguments of redis-server. */
@@ -52,6 +57,7 @@ async function startOnce({
   program,
   env,
   folder,
+  keepsNothing = false,
   appendfsync = "everysec",
   more = [],
   port,
@@ -62,7 +68,7 @@ async function startOnce({
   const child = await runChild({
     name,
     program,
-    args: [...redisArguments({ port, folder, appendfsync, loglevel }), ...more],
+    args: [...redisArguments({ port, folder, keepsNothing, appendfsync, loglevel }), ...more],
     env,
     onLine,
   });
@@ -106,14 +112,14 @@ export async function askRedis(url: string): Promise<{ info: string } | { failed
 function redisArguments({
   port,
   folder,
+  keepsNothing,
   appendfsync,
   loglevel,
-}: Required<Pick<RedisOptions, "port" | "folder" | "appendfsync" | "loglevel">>): string[] {
+}: Required<Pick<RedisOptions, "port" | "folder" | "keepsNothing" | "appendfsync" | "loglevel">>): string[] {
   return [
     ...["--port", String(port), "--bind", "127.0.0.1", "--daemonize", "no", "--supervised", "no"],
     ...["--save", "", "--maxmemory-policy", "noeviction", "--loglevel", loglevel, "--logfile", ""],
-    ...(folder === "none"
-      ? ["--appendonly", "no"]
-      : ["--dir", folder, "--appendonly", "yes", "--appendfsync", appendfsync]),
+    ...["--dir", folder],
+    ...(keepsNothing ? ["--appendonly", "no"] : ["--appendonly", "yes", "--appendfsync", appendfsync]),
   ];
 }

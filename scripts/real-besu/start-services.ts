@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { findRedis } from "../processes/find-redis.ts";
 import { freePort } from "../processes/free-port.ts";
 import type { Child } from "../processes/run-child.ts";
@@ -26,7 +27,13 @@ export async function startServices({
   const onLine = () => {};
   const found = await findRedis({ env, onLine });
   if ("missing" in found) throw new Error(found.missing);
-  const redis = await startRedis({ program: found.program, env, folder: "none", onLine });
+  const redis = await startRedis({
+    program: found.program,
+    env,
+    folder: tmpdir(),
+    keepsNothing: true,
+    onLine,
+  });
   if ("failed" in redis) throw new Error(redis.failed);
   children.push(redis.child);
   const common = { ...env, LOG_LEVEL: "warn" };

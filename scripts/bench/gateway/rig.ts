@@ -103,7 +103,8 @@ export async function createRig({
     const redis = await startRedis({
       program: programs["redis-server"] ?? "redis-server",
       env: { PATH, HOME },
-      folder: "none",
+      folder,
+      keepsNothing: true,
       onLine: () => {},
       onChild: remember,
     });
