@@ -102,7 +102,7 @@ async function openCompose({
     folder: absolute,
     override: await writeComposeOverride(absolute, read.manifest),
     owner: await handOver(absolute),
-    env: { ...env, COMPOSE_PROFILES: profilesOf({ env, manifest: read.manifest }) },
+    env: { ...env, COMPOSE_PROFILES: profilesOf({ env, folder: absolute, manifest: read.manifest }) },
   });
 }
 

@@ -10,6 +10,7 @@ import { planNetwork } from "../../genesis/network-files.ts";
 import { createNodeKey } from "../../genesis/node-key.ts";
 import { createCompose } from "../../scripts/network/docker/compose.ts";
 import { composeOverride, writeComposeOverride } from "../../scripts/network/docker/compose-override.ts";
+import { profilesOf } from "../../scripts/network/docker/profiles.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { composeEnvironment, findPrepared, mustRun } from "./start-docker.ts";
 
@@ -115,3 +116,32 @@ t.test(
     );
   },
 );
+
+t.test("profiles of the environment, of compose.env and of a trace node add up", async (t) => {
+  const config = readNetworkConfig({
+    file: fileURLToPath(new URL("../../config/network.yaml", import.meta.url)),
+    env: {},
+    overrides: { traceNode: { enabled: true } },
+  });
+  const { manifest: withTraces } = planNetwork({ config, createKey: createNodeKey });
+  const { traceNode: _, ...manifest } = withTraces;
+  const of = (composeEnv: string, chosen?: string, network: Manifest = manifest) =>
+    profilesOf({
+      env: { COMPOSE_PROFILES: chosen },
+      folder: testFolder(t, { "compose.env": composeEnv }),
+      manifest: network,
+    });
+  t.equal(of(""), "");
+  t.equal(of("COMPOSE_PROFILES=backup\n"), "backup");
+  t.equal(of("COMPOSE_PROFILES=backup\n", "observability"), "observability,backup");
+  t.equal(
+    of("# mine\nCOMPOSE_PROFILES='backup, observability'\nGATEWAY_PORT=1\n", "backup"),
+    "backup,observability",
+  );
+  t.equal(
+    of("COMPOSE_PROFILES=trace\nCOMPOSE_PROFILES=backup\n", undefined, withTraces),
+    "backup,trace",
+    "the last line counts",
+  );
+  t.equal(profilesOf({ env: {}, folder: join(testFolder(t, {}), "none"), manifest }), "");
+});

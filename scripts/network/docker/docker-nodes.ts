@@ -50,7 +50,7 @@ export async function openDockerNodes({
     // With those that are no validators any more: what they have left can still be removed.
     env: {
       ...env,
-      COMPOSE_PROFILES: [profilesOf({ env, manifest }), formerProfile].filter(Boolean).join(","),
+      COMPOSE_PROFILES: [profilesOf({ env, folder, manifest }), formerProfile].filter(Boolean).join(","),
     },
   });
 
