@@ -4,8 +4,7 @@ import t, { type Test } from "tap";
 import WebSocket from "ws";
 import { coreKey } from "../../helpers/gateway.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { balancers, findBalancer } from "./balancers.ts";
-import { ask, type Behind, startBehind } from "./rig.ts";
+import { ask, type Behind, behindEach } from "./rig.ts";
 
 /* Gateways behind the balancers of docker/load-balancers/ are replaced, and killed, while clients call. */
 
@@ -15,60 +14,47 @@ const inFlightMax = keptClients + newClients;
 /** A client that has nothing to say for a moment: its connection is idle when a gateway goes. */
 const pauseMsMax = 40;
 
-t.jobs = 3;
-for (const balancer of balancers) {
-  t.test(`behind ${balancer.name}, as it is shipped`, { buffered: true }, async (t) => {
-    const found = await findBalancer(balancer);
-    if ("missing" in found) {
-      t.plan(0, found.missing);
-      return;
-    }
-    const behind = await startBehind(t, { balancer, ...found });
-    const { gateways } = behind;
+behindEach(t, async (t, behind) => {
+  const { gateways } = behind;
 
-    await t.test("each gateway is replaced by SIGTERM and a new start: no call fails", async (t) => {
-      const socket = await openSocket(t, behind);
-      const clients = startClients(t, behind);
-      await clients.calls(100);
-      for (const gateway of gateways) {
-        gateway.process().kill("SIGTERM");
-        const { code } = await gateway.process().ended;
-        t.equal(code, 0);
-        await clients.calls(50);
-        await gateway.start();
-        await waitFor(
-          "it gets calls again",
-          async () => (await gateway.isReady()) && (await gateway.answered()) > 0,
-        );
-      }
-      t.equal((await socket.ended).code, 1001, "WebSockets are told that their gateway stops");
-      const again = await openSocket(t, behind);
-      t.match(
-        await again.call("eth_blockNumber"),
-        { result: /^0x/ },
-        "and open again at once at another one",
-      );
-      const { answered, failures } = await clients.stop();
-      t.same(failures, [], `of ${answered + failures.length} calls`);
-    });
-
-    await t.test("a gateway that is killed takes no more than what it was answering", async (t) => {
-      const clients = startClients(t, behind);
-      await clients.calls(100);
-      const [first] = gateways;
-      first.process().kill("SIGKILL");
-      await first.process().ended;
-      await clients.calls(200);
-      await first.start();
+  await t.test("each gateway is replaced by SIGTERM and a new start: no call fails", async (t) => {
+    const socket = await openSocket(t, behind);
+    const clients = startClients(t, behind);
+    await clients.calls(100);
+    for (const gateway of gateways) {
+      gateway.process().kill("SIGTERM");
+      const { code } = await gateway.process().ended;
+      t.equal(code, 0);
       await clients.calls(50);
-      const { answered, failures } = await clients.stop();
-      t.ok(
-        failures.length <= inFlightMax,
-        `${failures.length} of ${answered + failures.length} calls: ${failures.join(", ")}`,
+      await gateway.start();
+      await waitFor(
+        "it gets calls again",
+        async () => (await gateway.isReady()) && (await gateway.answered()) > 0,
       );
-    });
+    }
+    t.equal((await socket.ended).code, 1001, "WebSockets are told that their gateway stops");
+    const again = await openSocket(t, behind);
+    t.match(await again.call("eth_blockNumber"), { result: /^0x/ }, "and open again at once at another one");
+    const { answered, failures } = await clients.stop();
+    t.same(failures, [], `of ${answered + failures.length} calls`);
   });
-}
+
+  await t.test("a gateway that is killed takes no more than what it was answering", async (t) => {
+    const clients = startClients(t, behind);
+    await clients.calls(100);
+    const [first] = gateways;
+    first.process().kill("SIGKILL");
+    await first.process().ended;
+    await clients.calls(200);
+    await first.start();
+    await clients.calls(50);
+    const { answered, failures } = await clients.stop();
+    t.ok(
+      failures.length <= inFlightMax,
+      `${failures.length} of ${answered + failures.length} calls: ${failures.join(", ")}`,
+    );
+  });
+});
 
 /** Clients that call one after the other until `stop`: some over connections that they keep, some over a new one each time. */
 function startClients(t: Test, { port, ca }: Behind) {

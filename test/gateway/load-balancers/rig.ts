@@ -14,7 +14,7 @@ import { startRedis } from "../../helpers/redis.ts";
 import { runCommand } from "../../helpers/run-command.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import type { Balancer } from "./balancers.ts";
+import { type Balancer, balancers, findBalancer } from "./balancers.ts";
 
 export const badKeysMax = 3;
 /** May make 50 calls a minute. */
@@ -34,10 +34,28 @@ export type Gateway = {
   answered(): Promise<number>;
 };
 
-export type Behind = { port: number; ca: string; anvilUrl: string; gateways: readonly [Gateway, Gateway] };
+export type Behind = {
+  port: number;
+  ca: string;
+  anvilUrl: string;
+  gateways: readonly [Gateway, Gateway];
+  balancer: Balancer;
+};
+
+/** A test for each balancer that is installed, all at the same time. */
+export function behindEach(t: Test, work: (t: Test, behind: Behind) => Promise<void>): void {
+  t.jobs = balancers.length;
+  for (const balancer of balancers) {
+    t.test(`behind ${balancer.name}, as it is shipped`, { buffered: true }, async (t) => {
+      const found = await findBalancer(balancer);
+      if ("missing" in found) t.plan(0, found.missing);
+      else await work(t, await startBehind(t, { balancer, ...found }));
+    });
+  }
+}
 
 /** A balancer as it is shipped, before two gateways that are processes of their own. */
-export async function startBehind(
+async function startBehind(
   t: Test,
   { balancer, program, drainDelayMs = 6000 }: { balancer: Balancer; program: string; drainDelayMs?: number },
 ): Promise<Behind> {
@@ -67,7 +85,7 @@ export async function startBehind(
   });
   if ("failed" in child) throw new Error(child.failed);
   t.teardown(() => child.stop({ withinMs: 5000 }));
-  const behind = { port, ca: certificate, anvilUrl: anvil.url, gateways };
+  const behind = { port, ca: certificate, anvilUrl: anvil.url, gateways, balancer };
   const body = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
   await waitFor(`${program} passes calls on`, async () => {
     if (!child.running()) throw new Error(await child.obituary());
