@@ -9,6 +9,10 @@ const benches: Readonly<
     what: "the gateway, nginx, HAProxy and others at the same work, in turns (this is the default)",
     run: async (args) => (await import("./gateway/main.ts")).main(args),
   },
+  workers: {
+    what: "the gateway with one worker, two and more: calls a second, CPU time of a call",
+    run: async (args) => (await import("./workers/main.ts")).main(args),
+  },
   profile: {
     what: "where the gateway's time goes under load, by module and by function",
     run: async (args) => (await import("./profile/main.ts")).main(args),
@@ -52,7 +56,7 @@ const benches: Readonly<
 };
 
 const list = Object.entries(benches).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`);
-const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway, profile and scale: --help tells their options\n`;
+const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway, workers, profile and scale: --help tells their options\n`;
 
 const [first = ""] = process.argv.slice(2);
 const isNamed = first !== "" && !first.startsWith("-");

@@ -17,6 +17,8 @@ import { spreadOf, summarizeWorkload } from "../../scripts/bench/gateway/summari
 import { createStubChain } from "../../scripts/bench/gateway/validators/stub-chain.ts";
 import { createUnique, fill, type WorkloadName, workloads } from "../../scripts/bench/gateway/workloads.ts";
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
+import { judge, summarizeTurns, type Turn } from "../../scripts/bench/workers/judge.ts";
+import { readOptions as readWorkersOptions } from "../../scripts/bench/workers/options.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -64,12 +66,35 @@ t.test(
     // Block numbers, three calls of ten, are the gateway's own answer; all else may come from memory or not.
     t.ok(ours !== undefined && ours.reachedShare.median < 0.75, "block numbers reach no validator");
     t.equal(ours?.againstNginx === undefined, !hasNginx);
-    if (hasNginx) t.equal(rows.get("nginx")?.arrayLength.median, 1, "nginx passes requests on one by one");
+    // The gateway, which stays up meanwhile, looks at a validator anew that was slow on a busy machine.
+    if (hasNginx)
+      t.match(
+        rows.get("nginx")?.arrayLength.median.toFixed(2),
+        "1.00",
+        "nginx passes requests on one by one",
+      );
     t.match(stderr, /ours answers rightly, refuses wrong keys and keeps limits/);
     t.match(stderr, /round 1 of 1, mix, ours: \d+ requests\/s/, "progress is told");
     t.strictSame(bench.leftovers(), { files: [], processes: [] });
   },
 );
+
+t.test("two workers are measured beside one, with a verdict", { skip: cannotMeasure }, async (t) => {
+  const args = ["workers", "--work", "mix", "--rounds", "1", "--seconds", "1"];
+  const bench = runBench(t, args);
+  const { code, stdout, stderr } = await bench.ended;
+  t.match(stderr, /2 workers: answers rightly, refuses wrong keys and keeps limits/);
+  t.match(
+    stdout,
+    /primary \d+\.\d %, head \d+\.\d %, worker-1 \d+\.\d %, worker-2 \d+\.\d %/,
+    "all are counted",
+  );
+  const verdict = /^(passed|missed): mix, 2 workers: .* × one worker's/m.exec(stdout)?.[1];
+  // On a busy machine one second tells nothing of the ratio, but the verdict and the exit code agree.
+  t.equal(code, verdict === "passed" ? 0 : 1, stderr);
+  t.not(verdict, undefined, stdout);
+  t.strictSame(bench.leftovers(), { files: [], processes: [] });
+});
 
 t.test("interrupted in the middle, it ends all that it has started", { skip: cannotMeasure }, async (t) => {
   const bench = runBench(t, ["--only", "ours", "--work", "unique", "--rounds", "9", "--seconds", "9"]);
@@ -113,6 +138,8 @@ t.test("a bad command line is refused with what was expected", async (t) => {
   ] as const) {
     t.match(readOptions(args), { kind: "unusable", text: expected });
   }
+  t.match(readWorkersOptions(["--workers", "1"]), { kind: "unusable", text: /a whole number from 2 to 64/ });
+  t.match(readWorkersOptions(["--workers", "4"]), { kind: "run", options: { counts: [1, 2, 4] } });
   const [named, profiled] = [runBench(t, ["nonsense"]), runBench(t, ["profile", "--work", "sleep"])];
   t.match(await named.ended, { code: 2, stderr: /Usage: npm run bench -- \[NAME\] \[OPTIONS\]/ });
   t.match(await profiled.ended, { code: 2, stderr: /--work: there is no work "sleep"/ });
@@ -186,9 +213,54 @@ t.test("ratios are taken within a round, medians over rounds", async (t) => {
 });
 
 t.test("the proxy has a core of its own where there are two", async (t) => {
-  t.strictSame(splitCores(parseCoreList("0-1")), { proxy: 1, load: [0] });
-  t.strictSame(splitCores(parseCoreList("2,4-6")), { proxy: 6, load: [2, 4, 5] });
-  t.strictSame(splitCores([3]), { proxy: 3, load: [3] });
+  t.strictSame(splitCores(parseCoreList("0-1")), { proxy: [1], load: [0] });
+  t.strictSame(splitCores(parseCoreList("2,4-6")), { proxy: [6], load: [2, 4, 5] });
+  t.strictSame(splitCores([3]), { proxy: [3], load: [3] });
+});
+
+t.test("workers have a core each where as many are left for the load, else one for all", async (t) => {
+  t.strictSame(splitCores(parseCoreList("0-3"), 2), { proxy: [2, 3], load: [0, 1] });
+  t.strictSame(splitCores(parseCoreList("0-2"), 2), { proxy: [2], load: [0, 1] });
+  t.strictSame(splitCores(parseCoreList("0-1"), 2), { proxy: [1], load: [0] });
+});
+
+t.test("workers are judged by calls a second where they have cores, else by CPU time", async (t) => {
+  const turn = (callsPerSecond: number, cpuUsPerCall: number, errors = 0): Turn => {
+    const processes = { primary: 0.5, "worker-1": 1.5 };
+    return {
+      callsPerSecond,
+      cpuUsPerCall,
+      processes,
+      arrayLength: 1,
+      errors,
+      wrong: 0,
+      firstProblem: undefined,
+    };
+  };
+  const row = (...turns: Turn[]) =>
+    summarizeTurns({
+      work: "unique",
+      workers: 2,
+      turns,
+      ones: [turn(100, 10), turn(50, 20), turn(200, 5)],
+    });
+  const good = row(turn(180, 11), turn(85, 22), turn(400, 6));
+  t.strictSame(good.againstOne.callsPerSecond, { median: 1.8, min: 1.7, max: 2 }, "round by round");
+  t.strictSame(good.shares, { primary: 0.25, "worker-1": 0.75 });
+  const cores = { hasCores: true };
+  t.match(judge(good, cores), {
+    passed: true,
+    text: /passed: unique, .*1.80 × one worker's \(at least 1.80\)/,
+  });
+  t.match(judge(row(turn(179, 11), turn(85, 22)), cores), { passed: false, text: /^missed: / });
+  const few = { hasCores: false };
+  t.match(judge(good, few), { passed: true, text: /CPU time of a call 1.10 × .* \(at most 1.11\)/ });
+  t.match(judge(row(turn(300, 11.2)), few), { passed: false, text: /^missed: .* 1.12 × / });
+  t.match(
+    judge(row(turn(180, 11, 1)), cores),
+    { passed: false, text: /1 errors/ },
+    "figures of errors mean nothing",
+  );
 });
 
 t.test("a profile is summed up by function and module, between two moments", async (t) => {

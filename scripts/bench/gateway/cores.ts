@@ -3,20 +3,21 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
 export type Cores = {
-  /** The one core that every proxy runs on. */
-  proxy: number;
+  /** The cores that every proxy runs on. */
+  proxy: readonly number[];
   /** Where load, validators and Redis run: all others, or the same one where there is no other. */
   load: readonly number[];
 };
 
 /**
  * Splits the cores of this process. The first core usually serves interrupts too, so the proxy gets another one where
- * there is one.
+ * there is one. It gets as many as `wanted` where at least as many are left for the load, else one.
  */
-export function splitCores(allowed: readonly number[]): Cores {
-  const proxy = allowed.at(-1) ?? 0;
-  const others = allowed.slice(0, -1);
-  return { proxy, load: others.length === 0 ? [proxy] : others };
+export function splitCores(allowed: readonly number[], wanted = 1): Cores {
+  const count = allowed.length >= 2 * wanted ? wanted : 1;
+  const proxy = allowed.length === 0 ? [0] : allowed.slice(-count);
+  const others = allowed.slice(0, -count);
+  return { proxy, load: others.length === 0 ? proxy : others };
 }
 
 export function allowedCores(): number[] {

@@ -1,14 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { WrongAnswerError } from "./check-answers.ts";
+import { exitCodes } from "../../../lib/service/exit-codes.ts";
+import { abortOnStopSignal } from "../../../lib/service/stop-signals.ts";
 import { type BenchOptions, readOptions } from "./options.ts";
 import { printResult } from "./print-result.ts";
-import { MissingProgramsError } from "./programs.ts";
 import { type BenchResult, runBench } from "./run-bench.ts";
+import { tellWhyNot } from "./tell-why-not.ts";
 
 /** `npm run bench -- gateway`: arguments, signals, exit code. */
-
-const exitUnusable = 2;
-const exitInterrupted = 130;
 
 export async function main(args: readonly string[]): Promise<void> {
   const read = readOptions(args);
@@ -18,20 +16,19 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   if (read.kind === "unusable") {
     process.stderr.write(read.text);
-    process.exitCode = exitUnusable;
+    process.exitCode = exitCodes.unusable;
     return;
   }
-  const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupted.abort());
+  const interrupted = abortOnStopSignal();
   const { options } = read;
   try {
     const say = (line: string) => void process.stderr.write(`${line}\n`);
-    const result = await runBench({ options, env: process.env, say, signal: interrupted.signal });
+    const result = await runBench({ options, env: process.env, say, signal: interrupted });
     write(result, options);
     // Figures mean nothing where answers are wrong.
-    if (result.works.some(({ errors, wrong }) => errors + wrong > 0)) process.exitCode = 1;
+    if (result.works.some(({ errors, wrong }) => errors + wrong > 0)) process.exitCode = exitCodes.failed;
   } catch (error) {
-    process.exitCode = interrupted.signal.aborted ? exitInterrupted : exitCodeOf(error);
+    process.exitCode = tellWhyNot(error, interrupted);
   }
 }
 
@@ -45,14 +42,4 @@ function write(result: BenchResult, { json }: BenchOptions): void {
     process.stdout.write(tables);
     writeFileSync(json, `${JSON.stringify(result, undefined, 2)}\n`);
   }
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof MissingProgramsError) {
-    process.stderr.write(`The bench cannot run:\n  ${error.problems.join("\n  ")}\n`);
-    return exitUnusable;
-  }
-  if (!(error instanceof WrongAnswerError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  return 1;
 }

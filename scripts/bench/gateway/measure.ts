@@ -1,6 +1,6 @@
 import { cpuSeconds, peakMemoryBytes, resetPeakMemory } from "./process-usage.ts";
 import type { Rig } from "./rig.ts";
-import { runWrk } from "./run-wrk.ts";
+import { runLoads } from "./run-wrk.ts";
 import { type Samples, sampleAnswers } from "./sample-answers.ts";
 import type { RunningContestant } from "./start-contestant.ts";
 import type { Workload } from "./workloads.ts";
@@ -26,6 +26,7 @@ export type Measurement = {
   peakMemoryBytes: number;
 };
 
+/** Of the load. */
 export const connections = 64;
 
 export async function measure({
@@ -34,21 +35,26 @@ export async function measure({
   work,
   seconds,
   run,
+  loads = 1,
+  connections: open = connections,
 }: {
   rig: Rig;
   running: RunningContestant;
   work: Workload;
   seconds: number;
-  /** This number and the next one are this measurement's alone. */
+  /** This number is this measurement's alone, and so are the next ones, one for each of `loads`. */
   run: number;
+  /** Processes that send. */
+  loads?: number;
+  connections?: number;
 }): Promise<Measurement> {
   const { chain, counts } = rig.validators;
   const proxy = pids();
   const redis = contestant.usesRedis ? [rig.redis.pid] : [];
   resetPeakMemory(proxy);
   const before = { proxy: cpuSeconds(proxy), redis: cpuSeconds(redis), ...(await counts()) };
-  const sampling = sampleAnswers({ url, work, chain, run: run + 1 });
-  const load = await runWrk(rig, { work, url, connections, seconds, run });
+  const sampling = sampleAnswers({ url, work, chain, run: run + loads });
+  const load = await runLoads(rig, { work, url, connections: open, seconds, run }, loads);
   const { answered, wrong, firstProblem } = await sampling.stop();
   const after = { proxy: cpuSeconds(proxy), redis: cpuSeconds(redis), ...(await counts()) };
 

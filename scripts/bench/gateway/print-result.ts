@@ -1,5 +1,6 @@
+import { columns, spreadText, thousands, twoDigits } from "./figures.ts";
 import type { BenchResult } from "./run-bench.ts";
-import type { LatencyRow, Spread, WorkloadRow } from "./summarize.ts";
+import type { LatencyRow, WorkloadRow } from "./summarize.ts";
 import { workloads } from "./workloads.ts";
 
 /** The result for people: a table for each workload, then what each contestant is. */
@@ -18,7 +19,7 @@ export function printResult(result: BenchResult): string {
           ...latencyTable(result.latency),
         ];
   return [
-    `${machine.cpu}, ${machine.cores} cores; each proxy on core ${machine.proxyCore} alone, load, validators and Redis on ${machine.loadCores.join(", ")}`,
+    `${machine.cpu}, ${machine.cores} cores; each proxy on core ${machine.proxyCores.join(", ")} alone, load, validators and Redis on ${machine.loadCores.join(", ")}`,
     `medians of ${rounds} rounds of ${seconds} s (lowest–highest), ${connections} connections`,
     ...tables,
     ...latency,
@@ -47,8 +48,8 @@ function workloadTable(rows: readonly WorkloadRow[]): string[] {
       thousands(row.requestsPerSecond.median),
       row.p50Ms.median.toFixed(2),
       row.p99Ms.median.toFixed(2),
-      spread(row.requestsPerCpuSecond, thousands),
-      spread(row.againstNginx?.requestsPerCpuSecond, twoDigits),
+      spreadText(row.requestsPerCpuSecond, thousands),
+      spreadText(row.againstNginx?.requestsPerCpuSecond, twoDigits),
       row.againstNginx?.requestsPerCpuSecondWithRedis.median.toFixed(2) ?? "",
       row.arrayLength.median.toFixed(1),
       `${(row.reachedShare.median * 100).toFixed(0)} %`,
@@ -66,8 +67,8 @@ function latencyTable(rows: readonly LatencyRow[]): string[] {
       thousands(row.requestsPerSecond.median),
       row.directP50Ms.median.toFixed(2),
       row.directP99Ms.median.toFixed(2),
-      spread(row.addedP50Ms, twoDigits),
-      spread(row.addedP99Ms, twoDigits),
+      spreadText(row.addedP50Ms, twoDigits),
+      spreadText(row.addedP99Ms, twoDigits),
       String(row.errors),
     ]),
   ]);
@@ -94,31 +95,4 @@ function notes({ contestants, skipped, works: rows }: BenchResult): string[] {
     ...skipped.map((reason) => `skipped: ${reason}`),
     ...problems,
   ];
-}
-
-/** The first column to the left, the others to the right. */
-function columns(lines: readonly (readonly string[])[]): string[] {
-  const widths = (lines[0] ?? []).map((_cell, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
-  const align = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  return lines.map((line) => `  ${line.map(align).join("  ")}`.trimEnd());
-}
-
-function spread(figure: Spread | undefined, format: (value: number) => string): string {
-  if (figure === undefined) return "";
-  const { median, min, max } = figure;
-  return min === max ? format(median) : `${format(median)} (${format(min)}–${format(max)})`;
-}
-
-function twoDigits(value: number): string {
-  return value.toFixed(2);
-}
-
-/** 41230 as `41 230`. */
-function thousands(value: number): string {
-  return Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, " ");
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { workerMark } from "../../../lib/workers/messages.ts";
 
 /** What /proc tells of a running process (Linux). An ended process counts as nothing. */
 
@@ -19,6 +20,14 @@ export function childrenOf(parent: number): number[] {
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => Number(statFields(pid)[1]) === parent);
+}
+
+/** The name that a primary has given this process; undefined: no primary has started it. */
+export function workerNameOf(pid: number): string | undefined {
+  const entry = readText(`/proc/${pid}/environ`)
+    .split("\0")
+    .find((text) => text.startsWith(`${workerMark}=`));
+  return entry?.slice(workerMark.length + 1);
 }
 
 /** User and system time of these processes so far, over all threads. */

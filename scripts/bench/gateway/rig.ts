@@ -45,11 +45,14 @@ const pollMs = 50;
 export async function createRig({
   programs,
   env: { PATH, HOME },
+  proxyCores = 1,
 }: {
   programs: Readonly<Record<string, string>>;
   env: Readonly<Record<string, string | undefined>>;
+  /** As many for a proxy, where the machine has them. */
+  proxyCores?: number;
 }): Promise<Rig> {
-  const cores = splitCores(allowedCores());
+  const cores = splitCores(allowedCores(), proxyCores);
   await pinProcess(process.pid, cores.load);
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   const watch = await startParentWatch();
@@ -71,7 +74,7 @@ export async function createRig({
     { onProxyCore = false, onLine = () => {} }: StartOptions = {},
   ): Promise<Child> {
     if (stopping !== undefined) throw new Error("the bench is being stopped");
-    const list = onProxyCore ? String(cores.proxy) : cores.load.join(",");
+    const list = (onProxyCore ? cores.proxy : cores.load).join(",");
     const started = await runChild({
       name,
       program: programs["taskset"] ?? "taskset",

@@ -17,7 +17,7 @@ import type { LatencyRow, WorkloadRow } from "./summarize.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
 export type BenchResult = {
-  machine: { cpu: string; cores: number; proxyCore: number; loadCores: readonly number[] };
+  machine: { cpu: string; cores: number; proxyCores: readonly number[]; loadCores: readonly number[] };
   rounds: number;
   seconds: number;
   connections: number;
@@ -81,7 +81,7 @@ export async function runBench({
       machine: {
         cpu: cpus()[0]?.model ?? "unknown",
         cores: cpus().length,
-        proxyCore: rig.cores.proxy,
+        proxyCores: rig.cores.proxy,
         loadCores: rig.cores.load,
       },
       rounds: options.rounds,

@@ -38,10 +38,32 @@ const report = z.object({
   status: z.number(),
 });
 
+/**
+ * Sends a workload's requests from several processes at once: one cannot load several cores. They share the connections, and
+ * take the numbers from `run` on. Latencies are those of the slowest.
+ */
+export async function runLoads(rig: Rig, load: Load, processes: number): Promise<LoadResult> {
+  const connections = Math.max(1, Math.floor(load.connections / processes));
+  const all = await Promise.all(
+    Array.from({ length: processes }, (_, index) =>
+      runWrk(rig, { ...load, connections, run: load.run + index }),
+    ),
+  );
+  const sum = (figure: (one: LoadResult) => number) => all.reduce((total, one) => total + figure(one), 0);
+  const most = (figure: (one: LoadResult) => number) => Math.max(...all.map(figure));
+  return {
+    requests: sum((one) => one.requests),
+    seconds: most((one) => one.seconds),
+    p50Ms: most((one) => one.p50Ms),
+    p99Ms: most((one) => one.p99Ms),
+    errors: sum((one) => one.errors),
+  };
+}
+
 /** Sends a workload's requests with wrk for so long. @throws Error where wrk ends without its report. */
 export async function runWrk(rig: Rig, load: Load): Promise<LoadResult> {
   const { work, url, connections, seconds, run, thinkMs } = load;
-  const script = join(await rig.folderFor("wrk"), "requests.lua");
+  const script = join(await rig.folderFor("wrk"), `requests-${run}.lua`);
   await writeFile(script, wrkScript({ work, keys: benchKeys.map(({ value }) => value), run, thinkMs }));
   const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url];
   const written: string[] = [];

@@ -4,7 +4,7 @@ import { type Read, type ReadProgram, readProgram } from "../../../lib/cli/read-
 import { wholeNumber } from "../../../lib/cli/values.ts";
 import { exitCodes } from "../../../lib/service/exit-codes.ts";
 import { abortOnStopSignal } from "../../../lib/service/stop-signals.ts";
-import { MissingProgramsError } from "../gateway/programs.ts";
+import { tellWhyNot } from "../gateway/tell-why-not.ts";
 import { type Workload, workloads } from "../gateway/workloads.ts";
 import { printProfile } from "./print-profile.ts";
 import { runProfile } from "./run-profile.ts";
@@ -48,11 +48,7 @@ async function run({ work, seconds, out }: ProfileOptions): Promise<void> {
     process.stdout.write(`${printProfile(result)}\n`);
     if (out !== undefined) writeFileSync(out, result.cpuProfile);
   } catch (error) {
-    if (interrupted.aborted) process.exitCode = exitCodes.interrupted;
-    else if (error instanceof MissingProgramsError) {
-      process.stderr.write(`The bench cannot run:\n  ${error.problems.join("\n  ")}\n`);
-      process.exitCode = exitCodes.unusable;
-    } else throw error;
+    process.exitCode = tellWhyNot(error, interrupted);
   }
 }
 
