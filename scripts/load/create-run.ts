@@ -1,14 +1,15 @@
-import { createArrivals, planMs, type Stage } from "./drive/arrivals.ts";
+import { createArrivals } from "./drive/arrivals.ts";
+import { createClientDriver } from "./drive/client-driver.ts";
 import type { Clock } from "./drive/clock.ts";
 import { createDispatcher, type Dispatcher } from "./drive/dispatcher.ts";
 import { createDriver, type Driver } from "./drive/driver.ts";
 import type { Transport } from "./http/transport.ts";
 import { compileMix } from "./mix/compile-mix.ts";
 import { createSendTransaction, type SendTransaction } from "./mix/send-transaction.ts";
-import type { LoadOptions } from "./options.ts";
+import { lengthOf, type Plan } from "./plan/plan.ts";
 import type { World } from "./prepare-world.ts";
-import type { Inputs } from "./read-inputs.ts";
 import { createRecorder, type Recorder, slicesMax } from "./record/recorder.ts";
+import type { RunSetup } from "./run-setup.ts";
 
 /** The most scripts that have begun and not ended: it bounds everything that can wait, in flight or not. */
 const scriptsRunningMax = 100_000;
@@ -22,9 +23,8 @@ export type Run = {
 
 /** Wires a plan, a mix and a recorder to connections. The warm-up and the measurement are a run each. */
 export function createRun({
-  stages,
-  options,
-  inputs,
+  plan,
+  setup,
   world,
   transport,
   clock,
@@ -32,9 +32,9 @@ export function createRun({
   ended,
   hasEnded,
 }: {
-  stages: readonly Stage[];
-  options: LoadOptions;
-  inputs: Inputs;
+  /** That of the setup, or its warm-up. */
+  plan: Plan;
+  setup: RunSetup;
   world: World;
   transport: Transport;
   clock: Clock;
@@ -43,17 +43,18 @@ export function createRun({
   ended: Promise<unknown>;
   hasEnded: () => boolean;
 }): Run {
-  const { timeoutMs, arrivals: kind } = options;
+  const { timeoutMs, arrivals: kind, mix, part } = setup;
   const { now } = clock;
   const recorder = createRecorder({
     now,
     timeoutMs,
-    sliceMs: sliceMsFor({ stages, timeoutMs, inputs }),
+    sliceMs: sliceMsFor(setup),
+    isPart: part.of > 1,
     waiting: () => ({ inFlight: transport.inFlight(), queued: dispatcher.queued() }),
   });
   const dispatcher = createDispatcher({ transport, recorder, now, timeoutMs });
   const sendTransaction = createSends({
-    inputs,
+    setup,
     world,
     dispatcher,
     recorder,
@@ -61,7 +62,7 @@ export function createRun({
     clock: { now, sleep: (lengthMs) => Promise.race([clock.sleep(lengthMs), ended.then(() => {})]) },
   });
   const { pick, leftOut } = compileMix({
-    mix: inputs.mix,
+    mix,
     scope: world.scope,
     dispatcher,
     recorder,
@@ -69,43 +70,33 @@ export function createRun({
     random,
     now,
   });
-  const driver = createDriver({
-    arrivals: createArrivals({ stages, kind, random }),
-    pick,
-    dispatcher,
-    recorder,
-    clock,
-    scriptsRunningMax,
-    onSweep: () => world.senders?.expire(),
-  });
+  const common = { pick, dispatcher, recorder, clock, onSweep: () => world.senders?.expire() };
+  const driver =
+    plan.kind === "clients"
+      ? createClientDriver({ ...common, plan, lengthMs: lengthOf(plan), part })
+      : createDriver({
+          ...common,
+          arrivals: createArrivals({ stages: plan.stages, kind, random, part }),
+          scriptsRunningMax: Math.ceil(scriptsRunningMax / part.of),
+        });
   return { driver, recorder, dispatcher, leftOut };
 }
 
 /** Whole seconds, so that the plan and its last answers fit into the plots. */
-function sliceMsFor({
-  stages,
-  timeoutMs,
-  inputs: {
-    mix: { senders },
-  },
-}: {
-  stages: readonly Stage[];
-  timeoutMs: number;
-  inputs: Inputs;
-}): number {
-  const longestMs = planMs(stages) + 2 * timeoutMs + (senders?.receiptTimeoutMs ?? 0);
+function sliceMsFor({ plan, timeoutMs, mix: { senders } }: RunSetup): number {
+  const longestMs = lengthOf(plan) + 2 * timeoutMs + (senders?.receiptTimeoutMs ?? 0);
   return Math.ceil(longestMs / slicesMax / 1000) * 1000;
 }
 
 function createSends({
-  inputs: { mix },
+  setup: { mix },
   world: { senders, chainId },
   dispatcher,
   recorder,
   clock,
   hasEnded,
 }: {
-  inputs: Inputs;
+  setup: RunSetup;
   world: World;
   dispatcher: Dispatcher;
   recorder: Recorder;

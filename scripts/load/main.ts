@@ -1,4 +1,4 @@
-import type { EndSignal } from "./measure.ts";
+import type { EndSignal } from "./fleet.ts";
 import { readOptions } from "./options.ts";
 import { runLoad } from "./run-load.ts";
 

@@ -1,19 +1,13 @@
-import { createRun, type Run } from "./create-run.ts";
-import { expectedBetween, type Stage } from "./drive/arrivals.ts";
-import type { Clock } from "./drive/clock.ts";
-import { startSystemClock } from "./drive/system-clock.ts";
-import { createAskGateway, GatewayError } from "./http/ask-gateway.ts";
-import { createTarget, type Target } from "./http/target.ts";
-import { createTransport, type Transport } from "./http/transport.ts";
-import { createRandom } from "./mix/random.ts";
+import { expectedBetween } from "./drive/arrivals.ts";
+import type { EndedBy, EndSignal, Fleet, FleetResult } from "./fleet.ts";
+import { createLocalFleet } from "./local-fleet.ts";
 import type { LoadOptions } from "./options.ts";
-import { prepareWorld, type World } from "./prepare-world.ts";
+import { clientsAt, type Plan } from "./plan/plan.ts";
 import type { Inputs } from "./read-inputs.ts";
-import { processUsage, watchSelf } from "./record/self-watch.ts";
 import { createProgress } from "./report/progress.ts";
 import { createReport, type Report } from "./report/report.ts";
-
-export type EndSignal = "SIGINT" | "SIGTERM";
+import { createSetup, type RunSetup } from "./run-setup.ts";
+import { findAbort } from "./thresholds/judge-thresholds.ts";
 
 export type LoadOutput = {
   /** To stdout: the result. */
@@ -24,11 +18,9 @@ export type LoadOutput = {
   isTerminal: boolean;
 };
 
-/** How long requests in flight may be answered after Ctrl-C. */
-const endWithinMs = 2_000;
-const seedRange = 0x7fff_ffff;
-
 type Measured = { report: Report } | { endedBefore: EndSignal };
+
+const lookEveryMs = 1_000;
 
 /**
  * Prepares, runs the plan and gives the report.
@@ -46,177 +38,88 @@ export async function measure({
   output: LoadOutput;
   ended: Promise<EndSignal>;
 }): Promise<Measured> {
-  const seed = options.seed ?? 1 + Math.floor(Math.random() * seedRange);
-  const random = createRandom(seed);
-  const target = createTarget({ url: options.url, key: inputs.key, ca: inputs.ca });
-  const gateway = createAskGateway(target);
-  const clock = await startSystemClock();
-  const { connections, timeoutMs } = options;
-  const transport = createTransport({ ...target, connections, timeoutMs, clock });
+  const setup = createSetup(options, inputs);
+  const say = (text: string) => output.note(`${text}\n`);
+  if (setup.warmupMs > 0) say(`Warming up for ${setup.warmupMs / 1000} s, not counted …`);
+  const fleet = await createFleet({ setup, say });
   try {
-    const preparing = prepareWorld({
-      ...{
-        inputs,
-        ask: gateway.ask,
-        timeoutMs: options.timeoutMs,
-        random,
-        now: clock.now,
-        sleep: clock.sleep,
-      },
-      say: (text) => output.note(`${text}\n`),
-    });
-    const world = await Promise.race([preparing, ended]);
-    if (typeof world === "string") {
+    const preparing = fleet.prepare();
+    const signal = await Promise.race([preparing, ended]);
+    if (typeof signal === "string") {
       preparing.catch(() => {});
-      return { endedBefore: world };
+      fleet.end();
+      return { endedBefore: signal };
     }
-    return await load({ options, inputs, output, ended, seed, random, target, transport, clock, world });
+    return { report: await run({ fleet, setup, inputs, output, ended }) };
   } finally {
-    transport.close();
-    gateway.close();
-    await clock.stop();
+    await fleet.close();
   }
 }
 
-async function load({
-  options,
-  inputs,
+function createFleet({ setup, say }: { setup: RunSetup; say: (text: string) => void }): Promise<Fleet> {
+  return createLocalFleet({ setup, say });
+}
+
+async function run({
+  fleet,
+  setup,
+  inputs: { thresholds },
   output,
   ended,
-  seed,
-  random,
-  target,
-  transport,
-  clock,
-  world,
 }: {
-  options: LoadOptions;
+  fleet: Fleet;
+  setup: RunSetup;
   inputs: Inputs;
   output: LoadOutput;
   ended: Promise<EndSignal>;
-  seed: number;
-  random: () => number;
-  target: Target;
-  transport: Transport;
-  clock: Clock;
-  world: World;
-}): Promise<Measured> {
-  const { stages, arrivals, connections, timeoutMs, warmupMs, limits } = options;
-  const { mix, mixFile, key } = inputs;
-  const { senders, recentBlocks } = world;
-  let endedBy: EndSignal | null = null;
-  const hasEnded = () => endedBy !== null;
-  const createNext = (plan: readonly Stage[]) =>
-    createRun({
-      stages: plan,
-      options,
-      inputs,
-      world,
-      transport,
-      clock,
-      random,
-      ended,
-      hasEnded,
-    });
-  const run = createNext(stages);
-  mustHaveItems(run, inputs);
-  const warmup = createNext(warmupOf(stages, warmupMs));
-  void ended.then((signal) => {
-    endedBy = signal;
-    for (const { driver } of [warmup, run]) driver.stop();
-    senders?.abandon();
-    setTimeout(transport.close, endWithinMs).unref();
-  });
-  const stopRefresh = recentBlocks && keepFresh(recentBlocks.refresh, mix.refreshMs, clock);
-  if (warmupMs > 0) output.note(`Warming up for ${warmupMs / 1000} s, not counted …\n`);
-  await warmup.driver.run();
-  if (hasEnded()) {
-    stopRefresh?.();
-    return { endedBefore: await ended };
-  }
-
+}): Promise<Report> {
+  const { plan, key } = setup;
+  let endedBy: EndedBy | null = null;
+  const end = (by: EndedBy) => {
+    endedBy ??= by;
+    fleet.end();
+  };
+  void ended.then(end);
   const startedAt = new Date();
-  const self = watchSelf({ source: processUsage, now: clock.now, every: clock.every });
-  const stopProgress = showProgress({ output, run, stages, transport, clock });
-  await run.driver.run();
-  stopProgress();
-  stopRefresh?.();
-  senders?.abandon();
-  const durationMs = run.recorder.elapsedMs();
-  const recorded = run.recorder.result();
-  const report = createReport({
-    startedAt,
-    durationMs,
-    endedBy,
-    recorded,
-    self: self.stop(),
-    leftOut: run.leftOut,
-    limits,
-    settings: { url: target.url, mixFile, stages, warmupMs, arrivals, connections, timeoutMs, seed },
+  const progress = createProgress({ write: output.note, isTerminal: output.isTerminal });
+  const looking = setInterval(() => {
+    const figures = fleet.figures();
+    if (endedBy === null && figures !== undefined && findAbort(thresholds, figures) !== undefined)
+      end("threshold");
+    showProgress({ fleet, plan, progress });
+  }, lookEveryMs);
+  let result: FleetResult;
+  try {
+    result = await fleet.run();
+  } finally {
+    clearInterval(looking);
+    progress.end();
+  }
+  return createReport({
+    ...{ startedAt, setup, result, thresholds },
+    endedBy: result.lost.length > 0 ? "lost process" : endedBy,
     redact: (text) => text.replaceAll(key, "[key]"),
-  });
-  return { report };
-}
-
-/**
- * The plan's first rate, for a while before it. In its first second a process compiles itself and opens its
- * connections: at 12 000 requests a second that alone made the p99 of ten seconds 130 ms instead of 10.
- */
-function warmupOf([first]: readonly Stage[], durationMs: number): Stage[] {
-  if (first === undefined || durationMs === 0) return [];
-  return [{ ...first, toPerSecond: first.fromPerSecond, durationMs }];
-}
-
-function mustHaveItems({ leftOut }: Run, { mix, mixFile }: Inputs): void {
-  if (leftOut.length < mix.items.length) return;
-  const names = [...new Set(leftOut.map(({ placeholder }) => `$${placeholder}`))].join(", ");
-  throw new GatewayError(
-    `No item of ${mixFile} can run: each needs ${names}, and recent blocks have none. Send transactions first, or ` +
-      "use another mix.",
-  );
-}
-
-function keepFresh(refresh: () => Promise<void>, everyMs: number, clock: Clock): () => void {
-  let isRefreshing = false;
-  return clock.every(everyMs, () => {
-    if (isRefreshing) return;
-    isRefreshing = true;
-    void refresh().finally(() => {
-      isRefreshing = false;
-    });
   });
 }
 
 function showProgress({
-  output: { note, isTerminal },
-  run: { recorder, dispatcher },
-  stages,
-  transport,
-  clock,
+  fleet,
+  plan,
+  progress,
 }: {
-  output: LoadOutput;
-  run: Run;
-  stages: readonly Stage[];
-  transport: Transport;
-  clock: Clock;
-}): () => void {
-  const progress = createProgress({ write: note, isTerminal });
-  const stop = clock.every(1000, () => {
-    const second = recorder.lastSecond();
-    if (second === undefined) return;
-    progress.show({
-      elapsedMs: recorder.elapsedMs(),
-      wantedPerSecond: expectedBetween(stages, second.fromMs, second.toMs),
-      arrivalsPerSecond: second.arrivals,
-      p50: second.p50,
-      p99: second.p99,
-      failed: recorder.failed(),
-      inFlight: transport.inFlight(),
-      queued: dispatcher.queued(),
-    });
+  fleet: Fleet;
+  plan: Plan;
+  progress: ReturnType<typeof createProgress>;
+}): void {
+  const look = fleet.look();
+  if (look === undefined) return;
+  const { second, ...now } = look;
+  const { fromMs, toMs, arrivals, p50, p99 } = second;
+  progress.show({
+    ...{ elapsedMs: toMs, arrivalsPerSecond: (arrivals * 1000) / (toMs - fromMs), p50, p99, ...now },
+    wanted:
+      plan.kind === "rate"
+        ? { perSecond: expectedBetween(plan.stages, fromMs, toMs) }
+        : { clients: clientsAt(plan.stages, toMs - 1) },
   });
-  return () => {
-    stop();
-    progress.end();
-  };
 }

@@ -2,8 +2,9 @@ import { CommandError } from "../../lib/cli/command.ts";
 import { type Given, type Read, type ReadProgram, readProgram } from "../../lib/cli/read-program.ts";
 import { wholeNumber } from "../../lib/cli/values.ts";
 import { type ArrivalKind, arrivalKinds, type Stage } from "./drive/arrivals.ts";
+import { clientsMax } from "./plan/plan.ts";
 import { readDuration, readRamp, readRate, readShare } from "./read-values.ts";
-import type { ThresholdLimits } from "./report/thresholds.ts";
+import { atMost, type ThresholdRule } from "./thresholds/rule.ts";
 import { loadProgram } from "./usage.ts";
 
 export type LoadOptions = {
@@ -11,18 +12,22 @@ export type LoadOptions = {
   /** The key itself, or the file that holds it; else it is in the environment. */
   key: string | undefined;
   keyFile: string | undefined;
-  stages: readonly Stage[];
+  /** Rates over time; or clients; or neither, where the load file has the stages. */
+  stages: readonly Stage[] | undefined;
+  clients: { count: number; durationMs: number } | undefined;
   /** Before the plan, at its first rate, not counted; 0 for none. */
   warmupMs: number;
   arrivals: ArrivalKind;
-  connections: number;
+  /** As many as it takes where it is not given. */
+  connections: number | undefined;
   timeoutMs: number;
   /** The default mix where it is not given. */
   mixFile: string | undefined;
   seed: number | undefined;
-  limits: ThresholdLimits;
+  thresholds: readonly ThresholdRule[];
   jsonFile: string | undefined;
   htmlFile: string | undefined;
+  junitFile: string | undefined;
   caFile: string | undefined;
   funderKeyFile: string | undefined;
 };
@@ -46,41 +51,53 @@ function readAll(given: Given): LoadOptions {
     url: read("url", readUrl) ?? new URL(defaultUrl),
     key: text("key"),
     keyFile: text("key-file"),
-    stages: readStages(given),
+    ...readPlanOptions(given),
     warmupMs: read("warmup", readWarmup) ?? 2_000,
     arrivals: read("arrivals", readArrivals) ?? "constant",
-    connections: read("connections", wholeNumber(connectionsMax)) ?? 64,
+    connections: read("connections", wholeNumber(connectionsMax)),
     timeoutMs: read("timeout", readDuration) ?? 10_000,
     mixFile: text("mix"),
     seed: read("seed", wholeNumber(seedMax)),
-    limits: {
-      p50Ms: read("max-p50", readDuration),
-      p90Ms: read("max-p90", readDuration),
-      p99Ms: read("max-p99", readDuration),
-      errorRate: read("max-error-rate", readShare),
-    },
+    thresholds: readThresholds(given),
     jsonFile: text("json"),
     htmlFile: text("html"),
+    junitFile: text("junit"),
     caFile: text("ca"),
     funderKeyFile: text("funder-key-file"),
   };
 }
 
-/** The stages of --ramp first, then --rate for --duration. */
-function readStages({ has, read }: Given): Stage[] {
-  const ramp = read("ramp", readRamp) ?? [];
+/** The stages of --ramp first, then --rate for --duration; or --clients for --duration. */
+function readPlanOptions({ has, read }: Given): Pick<LoadOptions, "stages" | "clients"> {
+  const ramp = read("ramp", readRamp);
   const rate = read("rate", readRate);
-  if (rate === undefined) {
-    if (ramp.length === 0) {
-      throw unusable("--rate N is missing: how many scripts to begin a second (or --ramp).");
-    }
-    if (has("duration")) {
-      throw unusable("--duration needs --rate; the stages of --ramp have lengths of their own.");
-    }
-    return ramp;
-  }
+  const count = read("clients", wholeNumber(clientsMax));
   const durationMs = read("duration", readDuration) ?? defaultDurationMs;
-  return [...ramp, { fromPerSecond: rate, toPerSecond: rate, durationMs }];
+  if (count !== undefined) {
+    if (rate !== undefined || ramp !== undefined) {
+      throw unusable("--clients goes with neither --rate nor --ramp: a run has clients or a rate.");
+    }
+    return { stages: undefined, clients: { count, durationMs } };
+  }
+  if (rate !== undefined) {
+    const last = { fromPerSecond: rate, toPerSecond: rate, durationMs };
+    return { stages: [...(ramp ?? []), last], clients: undefined };
+  }
+  if (has("duration")) {
+    throw unusable("--duration needs --rate or --clients; the stages of --ramp have lengths of their own.");
+  }
+  return { stages: ramp, clients: undefined };
+}
+
+function readThresholds({ read }: Given): ThresholdRule[] {
+  const rules: ThresholdRule[] = [];
+  for (const percentile of [50, 90, 99]) {
+    const limit = read(`max-p${percentile}`, readDuration);
+    if (limit !== undefined) rules.push(atMost(`p${percentile}`, "latency", limit, percentile));
+  }
+  const share = read("max-error-rate", readShare);
+  if (share !== undefined) rules.push(atMost("errorRate", "failed", share));
+  return rules;
 }
 
 function readUrl(text: string): Read<URL> {

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { SigningKey } from "ethers/crypto";
 import { type AskGateway, quantitySchema, readAnswer } from "./http/ask-gateway.ts";
 import { fundSenders } from "./mix/fund-senders.ts";
 import type { Mix, MixItem, MixStep, SenderSettings } from "./mix/mix-schema.ts";
@@ -7,7 +8,7 @@ import { createScope } from "./mix/scope.ts";
 import { createSenderKeys } from "./mix/sender-keys.ts";
 import { createSenders, type Senders } from "./mix/senders.ts";
 import { findPlaceholders, type Scope } from "./mix/template.ts";
-import type { Inputs } from "./read-inputs.ts";
+import type { RunSetup } from "./run-setup.ts";
 
 /** What a mix needs of the chain before the first arrival. */
 export type World = {
@@ -25,7 +26,7 @@ const resyncAfterMs = 1_000;
  * @throws GatewayError that says what to do.
  */
 export async function prepareWorld({
-  inputs: { mix, funder },
+  setup: { mix, funderKey, part },
   ask,
   timeoutMs,
   random,
@@ -33,7 +34,7 @@ export async function prepareWorld({
   sleep,
   say,
 }: {
-  inputs: Inputs;
+  setup: RunSetup;
   ask: AskGateway;
   timeoutMs: number;
   random: () => number;
@@ -60,12 +61,12 @@ export async function prepareWorld({
   };
 
   async function prepareSenders(settings: SenderSettings, id: bigint): Promise<Senders> {
-    const keys = createSenderKeys(settings);
+    const keys = createSenderKeys(settings).filter((_, index) => index % part.of === part.index);
     const created = await createSenders({ keys, ask, now, sleep, timeoutMs, resyncAfterMs });
     await fundSenders({
       ask,
       addresses: created.addresses,
-      funder,
+      funder: funderKey === undefined ? undefined : new SigningKey(funderKey),
       fundTokens: settings.fundTokens,
       chainId: id,
       say,

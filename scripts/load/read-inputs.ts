@@ -6,12 +6,18 @@ import { isHexString } from "ethers/utils";
 import { ConfigError, readConfig } from "../../lib/config/read-config.ts";
 import { type Mix, mixSchema } from "./mix/mix-schema.ts";
 import type { LoadOptions } from "./options.ts";
+import { mostClients, type Plan } from "./plan/plan.ts";
+import { readPlan } from "./plan/read-plan.ts";
+import type { ThresholdRule } from "./thresholds/rule.ts";
 
 export type Inputs = {
   key: string;
   ca: string | undefined;
   mix: Mix;
   mixFile: string;
+  plan: Plan;
+  thresholds: readonly ThresholdRule[];
+  connections: number;
   funder: SigningKey | undefined;
 };
 
@@ -23,24 +29,35 @@ export class InputError extends Error {
   }
 }
 
+const connectionsDefault = 64;
 const defaultMixFile = fileURLToPath(new URL("../../config/mix.yaml", import.meta.url));
 /** Visible ASCII: what can stand in a header. */
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 
 /** Reads everything that the options name, before the first request. @throws InputError */
-export function readInputs(
-  { key, keyFile, caFile, funderKeyFile, mixFile, jsonFile, htmlFile }: LoadOptions,
-  env: Readonly<Record<string, string | undefined>>,
-): Inputs {
-  for (const file of [jsonFile, htmlFile]) {
+export function readInputs(options: LoadOptions, env: Readonly<Record<string, string | undefined>>): Inputs {
+  const { key, keyFile, caFile, funderKeyFile, mixFile, jsonFile, htmlFile, junitFile } = options;
+  for (const file of [jsonFile, htmlFile, junitFile]) {
     if (file !== undefined && file !== "-") mustBeWritable(file);
   }
   const file = mixFile ?? defaultMixFile;
+  const mix = readMix(file, env);
+  const plan = readPlan(options, mix);
+  if (plan === undefined) {
+    throw new InputError(
+      "--rate N is missing: how many scripts to begin a second (or --ramp, --clients, or `stages` in the load file).",
+    );
+  }
   return {
     key: readKey({ key, keyFile, fromEnv: env["TOLLGATE_KEY"] }),
     ca: caFile === undefined ? undefined : readText(caFile, "--ca"),
-    mix: readMix(file, env),
+    mix,
     mixFile: file,
+    plan,
+    thresholds: [...options.thresholds, ...(mix.thresholds ?? [])],
+    connections:
+      options.connections ??
+      Math.max(connectionsDefault, plan.kind === "clients" ? mostClients(plan.stages) : 0),
     funder: funderKeyFile === undefined ? undefined : readFunder(funderKeyFile),
   };
 }

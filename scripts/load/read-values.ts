@@ -1,9 +1,9 @@
 import type { Read } from "../../lib/cli/read-program.ts";
 import { parseDuration } from "../../lib/config/duration.ts";
 import type { Stage } from "./drive/arrivals.ts";
+import { ratePerSecondMax } from "./plan/plan.ts";
 
 const durationMsMax = 24 * 3_600_000;
-const ratePerSecondMax = 100_000;
 const stagesMax = 100;
 
 /** `250ms`, `1.5s`, `5m`, `2h`: longer than nothing, at most a day. */

@@ -7,6 +7,8 @@ export type ExpectedCall = { method: string; id: number; expectation: Expectatio
 export type LoadRequest = {
   /** The row of the report that its latency belongs to: the method, or the batch's name. */
   label: string;
+  /** What the load file calls the item, for thresholds and rows of its own. */
+  tag?: string | undefined;
   body: string;
   calls: readonly ExpectedCall[];
   isBatch: boolean;

@@ -8,7 +8,11 @@ const options: OptionTable = {
     value: "N",
     text: "scripts of the mix to begin a second, whether earlier ones are answered or not",
   },
-  duration: { value: "TIME", text: "how long at that rate (default: 60s)" },
+  clients: {
+    value: "N",
+    text: "instead of a rate: clients that each begin the next script when the last has ended",
+  },
+  duration: { value: "TIME", text: "how long at that rate, or with these clients (default: 60s)" },
   ramp: {
     value: "STAGES",
     text: "rates that go before: 10..500/30s is a slope, 100/10s,200/10s are steps; alone or with --rate",
@@ -21,12 +25,18 @@ const options: OptionTable = {
     value: "KIND",
     text: "constant (default): evenly spaced; poisson: at random, as independent users come",
   },
-  connections: { value: "N", text: "keep-alive connections, with one request each at a time (default: 64)" },
+  connections: {
+    value: "N",
+    text: "keep-alive connections, with one request each at a time (default: 64, or one a client)",
+  },
   timeout: {
     value: "TIME",
     text: "how long a request may wait for a connection, and for its answer (default: 10s)",
   },
-  mix: { value: "FILE", text: "which calls are made (default: config/mix.yaml)" },
+  mix: {
+    value: "FILE",
+    text: "the load file: which calls are made; it may have stages and thresholds too (default: config/mix.yaml)",
+  },
   seed: { value: "N", text: "repeats the random choices of the run that printed it" },
   "funder-key-file": {
     value: "FILE",
@@ -38,6 +48,7 @@ const options: OptionTable = {
   "max-error-rate": { value: "PERCENT", text: "threshold: calls that failed or were not sent, such as 0.1%" },
   json: { value: "FILE", text: "the report for machines; - for standard output" },
   html: { value: "FILE", text: "the report as one page with plots" },
+  junit: { value: "FILE", text: "the thresholds as JUnit XML, a test case each, for CI servers" },
   ca: { value: "FILE", text: "certificates (PEM) to trust, for https" },
 };
 
@@ -48,8 +59,9 @@ export const loadProgram: SingleProgram = {
     "each request was due, and errors.",
   options,
   details: [
-    "Exit codes: 0 done, thresholds kept; 1 a threshold missed; 2 nothing was measured: the command line, the mix, the key",
-    "or the address cannot be used; 130 or 143 ended early by Ctrl-C or SIGTERM, after a report of what was measured.",
+    "Exit codes: 0 done, thresholds kept; 99 a threshold missed; 2 nothing was measured: the command line, the load file,",
+    "the key or the address cannot be used; 130 or 143 ended early by Ctrl-C or SIGTERM, after a report of what was measured;",
+    "1 the load tool itself failed.",
     "",
     "npm run load -- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
     "npm run load -- --key-file key.txt --ramp 10..500/30s --rate 500",

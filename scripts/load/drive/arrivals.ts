@@ -15,21 +15,26 @@ export type Arrivals = {
  * With E(t) the arrivals that are expected until t (the integral of the rate), arrival k stands where E(t) = k for
  * `constant`; for `poisson` the steps between them are exponentially distributed with mean 1 instead of 1 exactly,
  * which is a Poisson process of the plan's rate also where that changes (time rescaling).
+ *
+ * Of several processes that share a plan each takes a `part`: every n-th arrival of `constant`, or a Poisson process of
+ * an n-th of the rate. Together they are what one process would begin.
  */
 export function createArrivals({
   stages,
   kind,
   random,
+  part = { index: 0, of: 1 },
 }: {
   stages: readonly Stage[];
   kind: ArrivalKind;
   random: () => number;
+  part?: { index: number; of: number };
 }): Arrivals {
-  const step = kind === "constant" ? () => 1 : () => -Math.log(1 - random());
+  const step = kind === "constant" ? () => part.of : () => -Math.log(1 - random()) * part.of;
   let index = 0;
   let stageBeganMs = 0;
   let expectedBefore = 0;
-  let target = kind === "constant" ? 0 : step();
+  let target = kind === "constant" ? part.index : step();
   return {
     next() {
       for (;;) {
@@ -62,7 +67,7 @@ export function expectedBetween(stages: readonly Stage[], fromMs: number, toMs: 
   return sum;
 }
 
-export function planMs(stages: readonly Stage[]): number {
+export function planMs(stages: readonly Pick<Stage, "durationMs">[]): number {
   return stages.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }
 

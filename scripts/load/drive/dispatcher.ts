@@ -81,6 +81,7 @@ export function createDispatcher({
         queue.shift();
         recorder.notSent({
           label: first.request.label,
+          tag: first.request.tag,
           calls: first.request.calls.length,
           why: "no free connection",
           latencyMs: nowMs - first.intendedMs,

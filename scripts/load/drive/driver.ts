@@ -52,7 +52,13 @@ export function createDriver({
   function start(intendedMs: number): void {
     const script = pick();
     if (running >= scriptsRunningMax) {
-      recorder.notSent({ label: script.name, calls: script.calls, why: "too many waiting", latencyMs: 0 });
+      recorder.notSent({
+        label: script.name,
+        tag: script.tag,
+        calls: script.calls,
+        why: "too many waiting",
+        latencyMs: 0,
+      });
       return;
     }
     running += 1;

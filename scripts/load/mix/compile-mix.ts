@@ -40,30 +40,32 @@ export function compileMix({
     return lastId;
   };
   const request =
-    (make: RequestMaker): Step =>
+    (make: RequestMaker, tag: string | undefined): Step =>
     async (stepScope, intendedMs) => {
       const made = make(stepScope);
       if (made === undefined) return "no value";
-      const outcome = await dispatcher.request(made, intendedMs);
+      const outcome = await dispatcher.request(tag === undefined ? made : { ...made, tag }, intendedMs);
       if (!outcome.ok) return "failed";
       return { result: made.isBatch ? outcome.results : outcome.results[0] };
     };
   const send =
-    (fields: SendFields): Step =>
+    (fields: SendFields, tag: string | undefined): Step =>
     async (stepScope, intendedMs) =>
-      sendTransaction(fields, stepScope, intendedMs);
-  const compileStep = (fields: MixItem | MixStep, name: string): Step => {
-    if (fields.send !== undefined) return send(fields.send);
-    if (fields.batch !== undefined) return request(compileBatch(name, fields.batch, nextId));
-    return request(compileSingle({ ...fields, call: fields.call ?? "" }, nextId));
+      sendTransaction(fields, stepScope, intendedMs, tag);
+  const compileStep = (fields: MixItem | MixStep, name: string, tag: string | undefined): Step => {
+    if (fields.send !== undefined) return send(fields.send, tag);
+    if (fields.batch !== undefined) return request(compileBatch(name, fields.batch, nextId), tag);
+    return request(compileSingle({ ...fields, call: fields.call ?? "" }, nextId), tag);
   };
 
   function compileItem(item: MixItem): Script {
     const name = nameOf(item);
+    const { tag } = item;
     if (item.sequence === undefined) {
-      const step = compileStep(item, name);
+      const step = compileStep(item, name, tag);
       return {
         name,
+        tag,
         calls: item.batch?.length ?? 1,
         async run(intendedMs) {
           if ((await step(scope, intendedMs)) === "no value") recorder.endedEarly(name, 1);
@@ -72,10 +74,11 @@ export function compileMix({
     }
     const steps = item.sequence.map((fields, index) => ({
       save: fields.save,
-      run: compileStep(fields, `${name}, step ${index + 1}`),
+      run: compileStep(fields, `${name}, step ${index + 1}`, tag),
     }));
     return {
       name,
+      tag,
       calls: item.sequence[0]?.batch?.length ?? 1,
       async run(intendedMs) {
         const saved = new Map<string, unknown>();

@@ -2,6 +2,10 @@ import { isAddress } from "ethers/address";
 import { isHexString } from "ethers/utils";
 import { z } from "zod";
 import { didYouMean, nearest } from "../../../lib/cli/nearest.ts";
+import { ratePerSecondMax } from "../plan/plan.ts";
+import { durationText, stagesSchema } from "../plan/stages-schema.ts";
+import type { ThresholdRule } from "../thresholds/rule.ts";
+import { thresholdsSchema } from "../thresholds/thresholds-schema.ts";
 import { readKinds, resultKinds } from "./expectation.ts";
 import { findPlaceholders } from "./template.ts";
 
@@ -84,6 +88,11 @@ const item = z
     ...stepFields,
     weight: z.number().positive().max(1_000_000).default(1),
     name: z.string().min(1).max(60).optional(),
+    /** Counted in a row of its own, which thresholds can name. */
+    tag: z
+      .string()
+      .regex(/^[A-Za-z][\w-]{0,39}$/, "a word of letters, digits, - and _ was expected")
+      .optional(),
     sequence: z.array(step).min(1).max(stepsMax).optional(),
   })
   .superRefine((fields, context) => {
@@ -117,7 +126,10 @@ const senders = z
     }
   });
 
-/** A mix: which JSON-RPC calls are made, how often against each other, and what their answers have to be. */
+/**
+ * The load file: which JSON-RPC calls are made, how often against each other, what their answers have to be; and, where
+ * the command line does not say it, how the load goes over time and what has to hold.
+ */
 export const mixSchema = z
   .strictObject({
     accounts: z
@@ -130,13 +142,55 @@ export const mixSchema = z
     recentBlocks: z.number().int().min(1).max(recentBlocksMax).default(64),
     refreshMs: z.number().int().min(100).max(3_600_000).default(2_000),
     senders: senders.optional(),
+    stages: stagesSchema.optional(),
+    /** Of clients: between two scripts. */
+    think: durationText.optional(),
+    /** Of clients: scripts that all of them begin in a second, at most. */
+    maxRate: z.number().positive().max(ratePerSecondMax).optional(),
+    thresholds: thresholdsSchema.optional(),
     items: z.array(item).min(1).max(itemsMax),
   })
   .superRefine((mix, context) => {
+    checkSelectors(mix, context);
     for (const [index, fields] of mix.items.entries()) {
       checkPlaceholders(fields, ["items", index], new Set(), mix.senders !== undefined, context);
     }
   });
+
+type Labelled = {
+  items: readonly z.output<typeof item>[];
+  thresholds?: readonly ThresholdRule[] | undefined;
+};
+
+/** A threshold of a method or tag that no item has would be missed after a whole run: it is refused before. */
+function checkSelectors({ items, thresholds }: Labelled, context: Context): void {
+  const known = {
+    method: new Set(items.flatMap(labelsOf)),
+    tag: new Set(items.flatMap(({ tag }) => tag ?? [])),
+  };
+  for (const { selector } of thresholds ?? []) {
+    if (selector === undefined || known[selector.by].has(selector.value)) continue;
+    const names = [...known[selector.by]];
+    const has = names.length === 0 ? "none has one" : `there are ${names.join(", ")}`;
+    context.addIssue({
+      code: "custom",
+      message: `no item has the ${selector.by} "${selector.value}"; ${has}`,
+      path: ["thresholds"],
+    });
+  }
+}
+
+/** The rows of the report that an item makes. */
+function labelsOf(fields: z.output<typeof item>): string[] {
+  const name = fields.name ?? fields.call ?? "send";
+  const ofStep = ({ call, batch, send: sending }: z.output<typeof step>, of: string) => {
+    if (batch !== undefined) return [`batch: ${of}`];
+    if (sending === undefined) return [call ?? ""];
+    return ["eth_sendRawTransaction", ...(sending.wait === "receipt" ? ["eth_getTransactionReceipt"] : [])];
+  };
+  if (fields.sequence === undefined) return ofStep(fields, name);
+  return fields.sequence.flatMap((each, index) => ofStep(each, `${name}, step ${index + 1}`));
+}
 
 export type Mix = z.output<typeof mixSchema>;
 export type MixItem = Mix["items"][number];

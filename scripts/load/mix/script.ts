@@ -1,6 +1,7 @@
 /** One item of the mix. It begins at an arrival. */
 export type Script = {
   name: string;
+  tag?: string | undefined;
   /** Calls of its first request. */
   calls: number;
   /** Resolves when it has ended, in any way. Never rejects. */

@@ -15,6 +15,7 @@ export type SendTransaction = (
   fields: SendFields,
   scope: Scope,
   intendedMs: number,
+  tag?: string,
 ) => Promise<{ result: string } | "failed" | "no value">;
 
 const sendMethod = "eth_sendRawTransaction";
@@ -73,7 +74,7 @@ export function createSendTransaction({
     }
   }
 
-  return async (fields, scope, intendedMs) => {
+  return async (fields, scope, intendedMs, tag) => {
     const values = drawnOnce(scope);
     const to = fillText(fields.to, values);
     const data = fillText(fields.data, values);
@@ -84,6 +85,7 @@ export function createSendTransaction({
       else {
         recorder.notSent({
           label: sendMethod,
+          tag,
           calls: 1,
           why: "no free sender",
           latencyMs: clock.now() - intendedMs,
@@ -105,7 +107,7 @@ export function createSendTransaction({
       nextId,
     )(() => undefined);
     const outcome: { ok: boolean } =
-      request === undefined ? { ok: false } : await dispatcher.request(request, intendedMs);
+      request === undefined ? { ok: false } : await dispatcher.request({ ...request, tag }, intendedMs);
     senders.release(sender, { isSure: outcome.ok });
     if (!outcome.ok) return "failed";
     const isDone = fields.wait === "hash" || (await waitForReceipt(hash, intendedMs));

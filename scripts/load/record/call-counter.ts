@@ -1,53 +1,42 @@
 import type { Fault } from "../request.ts";
-import type { createErrorTable } from "./error-table.ts";
-import type { createLatencies } from "./latencies.ts";
-import type { createMethods } from "./run-tables.ts";
 import type { createSeries } from "./series.ts";
+import type { Tallies } from "./tallies.ts";
 
-/** Makes the function that counts the calls of one request: by method, by fault, in the histograms and in the plots. */
+export type CountedCalls = {
+  label: string;
+  tag: string | undefined;
+  calls: number;
+  faults: readonly Fault[];
+  latencyMs: number;
+  /** Since the beginning of the run. */
+  atMs: number;
+};
+
+/** Makes the function that counts the calls of one request: by method, tag and fault, in the histograms and in the plots. */
 export function createCallCounter({
-  totals,
-  methods,
-  errors,
+  tallies: { totals, trends, methods, tags, errors },
   series,
-  latency,
-  failure,
 }: {
-  totals: { calls: number };
-  methods: ReturnType<typeof createMethods>;
-  errors: ReturnType<typeof createErrorTable>;
+  tallies: Tallies;
   series: readonly ReturnType<typeof createSeries>[];
-  latency: ReturnType<typeof createLatencies>;
-  failure: ReturnType<typeof createLatencies>;
 }) {
-  return function count({
-    label,
-    calls,
-    faults,
-    latencyMs,
-    atMs,
-  }: {
-    label: string;
-    calls: number;
-    faults: readonly Fault[];
-    latencyMs: number;
-    /** Since the beginning of the run. */
-    atMs: number;
-  }): void {
-    const method = methods.of(label);
+  return function count({ label, tag, calls, faults, latencyMs, atMs }: CountedCalls): void {
+    const rows = tag === undefined ? [methods.of(label)] : [methods.of(label), tags.of(tag)];
     const failed = faults.reduce((sum, fault) => sum + fault.calls, 0);
     for (const fault of faults) errors.add(fault);
     totals.calls += calls;
-    method.calls += calls;
-    method.failed += failed;
+    for (const row of rows) {
+      row.calls += calls;
+      row.failed += failed;
+    }
     for (const each of series) each.calls(atMs, { calls, failed });
     const wasLate = faults.some(({ kind }) => kind === "timeout" || kind === "not sent");
     if (failed < calls || wasLate) {
-      latency.record(latencyMs);
-      method.latencies.record(latencyMs);
+      trends.latency.record(latencyMs);
+      for (const row of rows) row.latencies.record(latencyMs);
       for (const each of series) each.latency(atMs, latencyMs);
     } else {
-      failure.record(latencyMs);
+      trends.failure.record(latencyMs);
     }
   };
 }

@@ -1,20 +1,17 @@
 import type { Fault, LoadRequest } from "../request.ts";
+import type { Figures } from "../thresholds/judge-thresholds.ts";
 import { createCallCounter } from "./call-counter.ts";
-import { createErrorTable, type ErrorRow } from "./error-table.ts";
+import type { ErrorRow } from "./error-table.ts";
 import type { LatencySummary } from "./latencies.ts";
-import {
-  createEarlyEnds,
-  createMethods,
-  createRunLatencies,
-  type EarlyEnd,
-  type MethodRow,
-} from "./run-tables.ts";
-import { createSeries, type Slice } from "./series.ts";
+import type { EarlyEnd, MethodRow } from "./run-tables.ts";
+import { createSeries, type Slice, type SliceText, sumSeries } from "./series.ts";
+import { createTallies, sumTallies, type Tallies, type TalliesText, writeTallies } from "./tallies.ts";
 
 export type NotSent = {
   label: string;
+  tag?: string | undefined;
   calls: number;
-  why: "no free connection" | "no free sender" | "too many waiting";
+  why: "no free connection" | "no free sender" | "no free socket" | "too many waiting";
   /** Since the intended time. */
   latencyMs: number;
 };
@@ -22,13 +19,15 @@ export type NotSent = {
 export type Recorded = {
   /** Scripts that have begun. */
   arrivals: number;
-  /** HTTP requests that have ended, with whatever answer. */
+  /** HTTP requests, and messages over a socket, that have ended with whatever answer. */
   requests: number;
   /** Calls that have ended, not sent ones among them. */
   calls: number;
   failed: number;
   /** Calls that were given up unanswered because the run was ended early. */
   cutOff: number;
+  /** Notifications that sockets were told. */
+  notifications: number;
   /** From the intended time to the answer. */
   latencyMs: LatencySummary;
   /** From sending to the answer. */
@@ -41,13 +40,19 @@ export type Recorded = {
   lateMs: LatencySummary;
   /** From the intended time of a send to its receipt, for those that wait for it. */
   minedMs: LatencySummary;
+  /** How much later a socket was told than the first that was told the same. */
+  notificationMs: LatencySummary;
   curve: { percentile: number; latencyMs: number }[];
   methods: MethodRow[];
+  tags: MethodRow[];
   errors: ErrorRow[];
   series: readonly Slice[];
   /** Scripts that ended before their last step, and at which one. */
   endedEarly: EarlyEnd[];
 };
+
+/** What a process has recorded, as text that can be added to that of others. */
+export type RecordedPart = { tallies: TalliesText; series: readonly SliceText[] };
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
@@ -69,19 +74,17 @@ export function createRecorder(options: {
   sliceMs: number;
   /** How many requests are in flight and how many wait, for the plots. */
   waiting: () => { inFlight: number; queued: number };
+  /** Keeps what adding several processes needs. */
+  isPart?: boolean;
 }) {
-  const { now, timeoutMs, sliceMs, waiting } = options;
-  const { latency, service, failure, queued, late, mined } = createRunLatencies();
-  const methods = createMethods();
-  const errors = createErrorTable();
-  const series = createSeries({ sliceMs, slicesMax, waiting });
-  const live = createSeries({ sliceMs: liveSliceMs, slicesMax: 1, waiting });
+  const { now, timeoutMs, sliceMs, waiting, isPart = false } = options;
+  const tallies = createTallies();
+  const { totals, trends, methods, tags, errors, endedEarly } = tallies;
+  const series = createSeries({ sliceMs, slicesMax, waiting, keepsHistograms: isPart });
+  const live = createSeries({ sliceMs: liveSliceMs, slicesMax: 1, waiting, keepsHistograms: isPart });
   const bothSeries = [series, live];
-  const endedEarly = createEarlyEnds();
   let beganMs = 0;
-  const totals = { arrivals: 0, requests: 0, calls: 0, cutOff: 0 };
-
-  const count = createCallCounter({ totals, methods, errors, series: bothSeries, latency, failure });
+  const count = createCallCounter({ tallies, series: bothSeries });
 
   return {
     began(nowMs: number): void {
@@ -89,11 +92,11 @@ export function createRecorder(options: {
     },
     arrival(lateMs: number): void {
       totals.arrivals += 1;
-      late.record(lateMs);
+      trends.late.record(lateMs);
       for (const each of bothSeries) each.arrival(now() - beganMs);
     },
     sent(queuedMs: number): void {
-      queued.record(queuedMs);
+      trends.queued.record(queuedMs);
     },
     ended(request: {
       request: LoadRequest;
@@ -102,24 +105,25 @@ export function createRecorder(options: {
       serviceMs: number;
       wasCutOff: boolean;
     }): void {
-      const { label, calls } = request.request;
+      const { label, tag, calls } = request.request;
       if (request.wasCutOff) {
         totals.cutOff += calls.length;
         return;
       }
       totals.requests += 1;
       methods.of(label).requests += 1;
+      if (tag !== undefined) tags.of(tag).requests += 1;
       const failed = request.faults.reduce((sum, fault) => sum + fault.calls, 0);
       const wasLate = request.faults.some(({ kind }) => kind === "timeout");
-      if (failed < calls.length || wasLate) service.record(request.serviceMs);
-      count({ ...request, label, calls: calls.length, atMs: now() - beganMs });
+      if (failed < calls.length || wasLate) trends.service.record(request.serviceMs);
+      count({ ...request, label, tag, calls: calls.length, atMs: now() - beganMs });
     },
-    notSent({ label, calls, why, latencyMs }: NotSent): void {
+    notSent({ label, tag, calls, why, latencyMs }: NotSent): void {
       const message = `due, but not sent within ${timeoutMs / 1000} s: ${why}`;
       const fault: Fault = { kind: "not sent", code: why, method: label, message, calls };
       // It would have waited for the timeout at least.
       const waitedMs = Math.max(latencyMs, timeoutMs);
-      count({ label, calls, faults: [fault], latencyMs: waitedMs, atMs: now() - beganMs });
+      count({ label, tag, calls, faults: [fault], latencyMs: waitedMs, atMs: now() - beganMs });
     },
     cutOff(calls: number): void {
       totals.cutOff += calls;
@@ -127,11 +131,21 @@ export function createRecorder(options: {
     /** A transaction whose receipt was waited for: it counts as a call of its own among the errors only. */
     mined({ latencyMs, fault }: { latencyMs: number; fault?: string }): void {
       if (fault === undefined) {
-        mined.record(latencyMs);
+        trends.mined.record(latencyMs);
         return;
       }
       errors.add(notMined(fault));
       for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: 1 });
+    },
+    /** A socket was told something; `latencyMs` is known where another one can be told the same. */
+    notified(latencyMs: number | undefined): void {
+      totals.notifications += 1;
+      if (latencyMs !== undefined) trends.notification.record(latencyMs);
+    },
+    /** What failed outside of a call, such as a socket that closed. */
+    fault(fault: Fault): void {
+      errors.add(fault);
+      for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: fault.calls });
     },
     endedEarly: endedEarly.add,
     elapsedMs: () => now() - beganMs,
@@ -141,25 +155,81 @@ export function createRecorder(options: {
       live.advance(now() - beganMs);
       return live.last();
     },
+    lastSecondText(): SliceText | undefined {
+      live.advance(now() - beganMs);
+      return live.lastText();
+    },
+    figures: (stuck?: number): Figures => figuresOf({ tallies, elapsedMs: now() - beganMs, stuck }),
+    /** The counts so far. */
+    talliesText: () => writeTallies(tallies),
+    part(): RecordedPart {
+      series.finish(now() - beganMs);
+      return { tallies: writeTallies(tallies), series: series.texts() };
+    },
     /** All of it, once the run has ended. */
     result(): Recorded {
       series.finish(now() - beganMs);
-      return {
-        ...totals,
-        failed: errors.failed(),
-        latencyMs: latency.summary(),
-        serviceMs: service.summary(),
-        failedMs: failure.summary(),
-        queuedMs: queued.summary(),
-        lateMs: late.summary(),
-        minedMs: mined.summary(),
-        curve: latency.curve(),
-        methods: methods.rows(),
-        errors: errors.rows(),
-        series: series.slices(),
-        endedEarly: endedEarly.rows(),
-      };
+      return recordedOf(tallies, series.slices());
     },
+  };
+}
+
+/** What several processes recorded, as if it had been one. */
+export function sumParts(
+  parts: readonly RecordedPart[],
+  { elapsedMs, stuck }: { elapsedMs: number; stuck: number | undefined },
+): { recorded: Recorded; figures: Figures } {
+  const tallies = sumTallies(parts.map((part) => part.tallies));
+  return {
+    recorded: recordedOf(tallies, sumSeries(parts.map(({ series }) => series))),
+    figures: figuresOf({ tallies, elapsedMs, stuck }),
+  };
+}
+
+function recordedOf(
+  { totals, trends, methods, tags, errors, endedEarly }: Tallies,
+  series: readonly Slice[],
+): Recorded {
+  return {
+    ...totals,
+    failed: errors.failed(),
+    latencyMs: trends.latency.summary(),
+    serviceMs: trends.service.summary(),
+    failedMs: trends.failure.summary(),
+    queuedMs: trends.queued.summary(),
+    lateMs: trends.late.summary(),
+    minedMs: trends.mined.summary(),
+    notificationMs: trends.notification.summary(),
+    curve: trends.latency.curve(),
+    methods: methods.rows(),
+    tags: tags.rows(),
+    errors: errors.rows(),
+    series,
+    endedEarly: endedEarly.rows(),
+  };
+}
+
+/** What thresholds are held against. */
+export function figuresOf({
+  tallies: { totals, trends, methods, tags, errors },
+  elapsedMs,
+  stuck,
+}: {
+  tallies: Tallies;
+  elapsedMs: number;
+  stuck: number | undefined;
+}): Figures {
+  const rowOf = ({ by, value }: { by: "method" | "tag"; value: string }) =>
+    (by === "method" ? methods : tags).get(value);
+  return {
+    latency: (selector) => (selector === undefined ? trends.latency : rowOf(selector)?.latencies),
+    trend: (metric) => trends[metric],
+    calls(selector) {
+      if (selector === undefined) return { calls: totals.calls, failed: errors.failed() };
+      return rowOf(selector) ?? { calls: 0, failed: 0 };
+    },
+    stuck,
+    elapsedMs,
   };
 }
 

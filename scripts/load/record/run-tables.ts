@@ -1,43 +1,46 @@
 import { createLatencies, type LatencySummary } from "./latencies.ts";
 
-export type MethodRow = {
-  label: string;
-  requests: number;
-  calls: number;
-  failed: number;
-  latencyMs: LatencySummary;
-};
+export type RowCounts = { requests: number; calls: number; failed: number };
+export type MethodRow = RowCounts & { label: string; latencyMs: LatencySummary };
 
 export type EarlyEnd = { item: string; step: number; count: number };
 
-/** What `Recorded` says of each. */
-export function createRunLatencies() {
-  return {
-    latency: createLatencies(),
-    service: createLatencies(),
-    failure: createLatencies(),
-    queued: createLatencies(),
-    late: createLatencies(),
-    mined: createLatencies(),
-  };
-}
+/** A histogram takes 90 kB; a load file can name thousands of methods. What is more than this is counted together. */
+const rowsMax = 300;
+export const otherRows = "others";
 
-/** Counts and latencies of each method. */
-export function createMethods() {
-  const create = () => ({ requests: 0, calls: 0, failed: 0, latencies: createLatencies() });
-  const methods = new Map<string, ReturnType<typeof create>>();
+/** Counts and latencies of each method, or of each tag. */
+export function createRows({ isSum = false }: { isSum?: boolean } = {}) {
+  const create = () => ({ requests: 0, calls: 0, failed: 0, latencies: createLatencies({ isSum }) });
+  const rows = new Map<string, ReturnType<typeof create>>();
+  const of = (wanted: string) => {
+    const label = rows.size < rowsMax || rows.has(wanted) ? wanted : otherRows;
+    const row = rows.get(label) ?? create();
+    rows.set(label, row);
+    return row;
+  };
   return {
-    of(label: string) {
-      const method = methods.get(label) ?? create();
-      methods.set(label, method);
-      return method;
-    },
+    of,
+    get: (label: string) => rows.get(label),
     rows: (): MethodRow[] =>
-      [...methods].map(([label, { latencies, ...counts }]) => ({
+      [...rows].map(([label, { latencies, ...counts }]) => ({
         label,
         ...counts,
         latencyMs: latencies.summary(),
       })),
+    encode: () =>
+      [...rows].map(([label, { latencies, ...counts }]) => ({
+        label,
+        ...counts,
+        latencies: latencies.encode(),
+      })),
+    add({ label, requests, calls, failed, latencies }: RowCounts & { label: string; latencies: string }) {
+      const row = of(label);
+      row.requests += requests;
+      row.calls += calls;
+      row.failed += failed;
+      row.latencies.add(latencies);
+    },
   };
 }
 
@@ -45,10 +48,10 @@ export function createMethods() {
 export function createEarlyEnds() {
   const rows = new Map<string, EarlyEnd>();
   return {
-    add(item: string, step: number): void {
+    add(item: string, step: number, count = 1): void {
       const key = `${step} ${item}`;
       const row = rows.get(key) ?? { item, step, count: 0 };
-      row.count += 1;
+      row.count += count;
       rows.set(key, row);
     },
     rows: () => [...rows.values()],

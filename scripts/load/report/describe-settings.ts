@@ -1,14 +1,19 @@
 import type { Stage } from "../drive/arrivals.ts";
-import { milliseconds, percent, rate, seconds } from "./format.ts";
+import type { ClientStage } from "../plan/plan.ts";
+import type { Threshold } from "../thresholds/judge-thresholds.ts";
+import type { Unit } from "../thresholds/rule.ts";
+import { count, milliseconds, percent, rate, seconds } from "./format.ts";
 import type { Report } from "./report.ts";
-import type { Threshold } from "./thresholds.ts";
 
 /** How the run was set up, as names and values for people. */
 export function describeSettings({ settings, startedAt, durationMs }: Report): [string, string][] {
   return [
     ["gateway", settings.url],
     ["mix", settings.mixFile],
-    ["plan", settings.stages.map(describeStage).join(", then ")],
+    [
+      "plan",
+      [...settings.stages.map(describeStage), ...settings.clients.map(describeClients)].join(", then "),
+    ],
     ["warm-up", seconds(settings.warmupMs)],
     ["arrivals", settings.arrivals],
     ["connections", String(settings.connections)],
@@ -25,9 +30,22 @@ function describeStage({ fromPerSecond, toPerSecond, durationMs }: Stage): strin
   return `${rates} for ${seconds(durationMs)}`;
 }
 
+function describeClients({ fromClients, toClients, durationMs }: ClientStage): string {
+  const clients = fromClients === toClients ? `${toClients}` : `${fromClients} to ${toClients}`;
+  return `${clients} clients for ${seconds(durationMs)}`;
+}
+
+export const showUnit: Readonly<Record<Unit, (value: number) => string>> = {
+  ms: milliseconds,
+  share: percent,
+  count,
+  perSecond: rate,
+};
+
 /** A threshold and whether it was kept, as one line. */
-export function describeThreshold({ name, limit, actual, passed }: Threshold): string {
-  const shown = name === "errorRate" ? percent : milliseconds;
+export function describeThreshold({ name, unit, operator, limit, actual, passed }: Threshold): string {
+  const show = showUnit[unit];
   const subject = name === "errorRate" ? "error rate" : name;
-  return `${subject} ${shown(actual)}, at most ${shown(limit)} wanted: ${passed ? "kept" : "MISSED"}`;
+  const measured = actual === null ? "not measured" : show(actual);
+  return `${subject}: ${measured}, ${operator} ${show(limit)} wanted: ${passed ? "kept" : "MISSED"}`;
 }

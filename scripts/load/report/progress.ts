@@ -2,7 +2,7 @@ import { count, milliseconds, rate } from "./format.ts";
 
 export type ProgressLook = {
   elapsedMs: number;
-  wantedPerSecond: number;
+  wanted: { perSecond: number } | { clients: number };
   arrivalsPerSecond: number;
   p50: number;
   p99: number;
@@ -38,7 +38,7 @@ export function createProgress({
 function lineOf(look: ProgressLook): string {
   return [
     `${Math.round(look.elapsedMs / 1000)} s`,
-    `wanted ${rate(look.wantedPerSecond)}`,
+    "clients" in look.wanted ? `clients ${look.wanted.clients}` : `wanted ${rate(look.wanted.perSecond)}`,
     `begun ${rate(look.arrivalsPerSecond)}`,
     `p50 ${milliseconds(look.p50)}`,
     `p99 ${milliseconds(look.p99)}`,

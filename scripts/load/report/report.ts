@@ -1,15 +1,22 @@
 import type { ArrivalKind, Stage } from "../drive/arrivals.ts";
-import { expectedBetween, planMs } from "../drive/arrivals.ts";
+import { expectedBetween } from "../drive/arrivals.ts";
+import type { EndedBy, FleetResult } from "../fleet.ts";
+import { type ClientStage, lengthOf } from "../plan/plan.ts";
 import type { Recorded } from "../record/recorder.ts";
 import type { SelfUse } from "../record/self-watch.ts";
+import type { RunSetup } from "../run-setup.ts";
+import { errorRate, judgeThresholds, type Threshold } from "../thresholds/judge-thresholds.ts";
+import type { ThresholdRule } from "../thresholds/rule.ts";
 import { findBottlenecks } from "./bottlenecks.ts";
-import { errorRate, judgeThresholds, type Threshold, type ThresholdLimits } from "./thresholds.ts";
 
 /** How a run was set up. The key is no part of it. */
 export type RunSettings = {
   url: string;
   mixFile: string;
+  /** Rates over time; none where the run had clients. */
   stages: readonly Stage[];
+  /** Clients over time; none where the run had a rate. */
+  clients: readonly ClientStage[];
   /** Before the plan, at its first rate, not counted. */
   warmupMs: number;
   arrivals: ArrivalKind;
@@ -24,13 +31,13 @@ export type RunSettings = {
  */
 export type Report = {
   format: "tollgate-load";
-  version: 1;
+  version: 2;
   startedAt: string;
   /** From the first arrival to the last answer. */
   durationMs: number;
   plannedMs: number;
-  /** The signal that ended it early. */
-  endedBy: "SIGINT" | "SIGTERM" | null;
+  /** What ended it early. */
+  endedBy: EndedBy | null;
   settings: RunSettings;
   /** What a reader would not expect, a sentence each. */
   notes: string[];
@@ -44,7 +51,10 @@ export type Report = {
   queuedMs: Recorded["queuedMs"];
   minedMs: Recorded["minedMs"];
   latencyCurve: Recorded["curve"];
+  notificationMs: Recorded["notificationMs"];
+  notifications: number;
   methods: Recorded["methods"];
+  tags: Recorded["tags"];
   errors: Recorded["errors"];
   series: Recorded["series"];
   self: SelfUse & { lateMs: Recorded["lateMs"]; bottlenecks: string[] };
@@ -52,38 +62,41 @@ export type Report = {
   passed: boolean;
 };
 
+const describeEnd: Readonly<Record<EndedBy, string>> = {
+  SIGINT: "SIGINT",
+  SIGTERM: "SIGTERM",
+  threshold: "a missed threshold",
+  "lost process": "the loss of a process",
+};
+
 /** Puts the report together: what was recorded, how it was measured, and what limits its value. */
 export function createReport({
   startedAt,
-  durationMs,
   endedBy,
-  settings,
-  recorded,
-  self,
-  leftOut,
-  limits,
+  setup,
+  result: { recorded, figures, durationMs, self, leftOut, lost },
+  thresholds: rules,
   redact,
 }: {
   startedAt: Date;
-  durationMs: number;
   endedBy: Report["endedBy"];
-  settings: RunSettings;
-  recorded: Recorded;
-  self: SelfUse;
-  leftOut: readonly { item: string; placeholder: string }[];
-  limits: ThresholdLimits;
+  setup: RunSetup;
+  result: FleetResult;
+  thresholds: readonly ThresholdRule[];
   /** Removes the key from texts of the other side. */
   redact: (text: string) => string;
 }): Report {
-  const plannedMs = planMs(settings.stages);
+  const settings = settingsOf(setup);
+  const plannedMs = lengthOf(setup.plan);
   const loadMs = Math.max(1, Math.min(durationMs, plannedMs));
-  const wanted = expectedBetween(settings.stages, 0, loadMs);
+  const isRate = setup.plan.kind === "rate";
+  const wanted = isRate ? expectedBetween(settings.stages, 0, loadMs) : recorded.arrivals;
   const perSecond = (count: number, lengthMs: number) => (count * 1000) / Math.max(1, lengthMs);
-  const thresholds = judgeThresholds(limits, recorded);
+  const thresholds = judgeThresholds(rules, figures);
   const { curve, lateMs, errors, series, endedEarly } = recorded;
   return {
     format: "tollgate-load",
-    version: 1,
+    version: 2,
     startedAt: startedAt.toISOString(),
     durationMs,
     plannedMs,
@@ -92,7 +105,8 @@ export function createReport({
     notes: [
       ...(endedBy === null
         ? []
-        : [`Ended early by ${endedBy}: the figures are of what was measured until then.`]),
+        : [`Ended early by ${describeEnd[endedBy]}: the figures are of what was measured until then.`]),
+      ...lost,
       ...leftOut.map(
         ({ item, placeholder }) =>
           `"${item}" was left out: there is no $${placeholder}, because recent blocks have none.`,
@@ -108,7 +122,7 @@ export function createReport({
       callsPerSecond: perSecond(recorded.calls, durationMs),
     },
     arrivals: {
-      planned: Math.round(expectedBetween(settings.stages, 0, plannedMs)),
+      planned: isRate ? Math.round(expectedBetween(settings.stages, 0, plannedMs)) : recorded.arrivals,
       begun: recorded.arrivals,
     },
     requests: recorded.requests,
@@ -124,7 +138,10 @@ export function createReport({
     queuedMs: recorded.queuedMs,
     minedMs: recorded.minedMs,
     latencyCurve: curve,
+    notificationMs: recorded.notificationMs,
+    notifications: recorded.notifications,
     methods: recorded.methods,
+    tags: recorded.tags,
     errors: errors.map((row) => ({
       ...row,
       code: redact(row.code),
@@ -138,5 +155,25 @@ export function createReport({
     },
     thresholds,
     passed: thresholds.every(({ passed }) => passed),
+  };
+}
+
+function settingsOf({
+  url,
+  mixFile,
+  plan,
+  warmupMs,
+  arrivals,
+  connections,
+  timeoutMs,
+  seed,
+}: RunSetup): RunSettings {
+  const { origin, pathname, search } = new URL(url);
+  return {
+    url: `${origin}${pathname}${search}`,
+    mixFile,
+    stages: plan.kind === "rate" ? plan.stages : [],
+    clients: plan.kind === "clients" ? plan.stages : [],
+    ...{ warmupMs, arrivals, connections, timeoutMs, seed },
   };
 }

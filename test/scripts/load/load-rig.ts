@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import type { EndSignal } from "../../../scripts/load/measure.ts";
+import type { EndSignal } from "../../../scripts/load/fleet.ts";
 import { readOptions } from "../../../scripts/load/options.ts";
 import type { Report } from "../../../scripts/load/report/report.ts";
 import { runLoad } from "../../../scripts/load/run-load.ts";
