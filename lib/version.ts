@@ -11,6 +11,20 @@ function readVersion(): string {
 }
 
 /**
+ * What an operator has to know of a process that goes on while a new version of its program has taken the old one's place on
+ * disk; undefined where both are the same, or where the file cannot be read just now.
+ */
+export function differsOnDisk(readOnDisk: () => string = readVersion): string | undefined {
+  try {
+    const onDisk = readOnDisk();
+    if (onDisk === productVersion) return undefined;
+    return `the primary, which starts the others, goes on as ${productVersion}, and ${onDisk} is on disk: it needs a stop and a start`;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Orders versions of numbers and dots, such as 26.8.0, with an optional prerelease behind a hyphen, which comes before
  * the version itself (https://semver.org, 11). Missing numbers count as 0.
  * @returns less than 0 where `one` is older, 0 where both are as old, more than 0 where it is newer.

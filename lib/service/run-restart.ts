@@ -8,7 +8,7 @@ const askMs = 10_000;
 const pollMs = 500;
 
 const answerSchema = z.union([
-  z.object({ outcome: z.literal("begun") }),
+  z.object({ outcome: z.literal("begun"), remains: z.string().optional() }),
   z.object({ outcome: z.literal("refused"), problems: z.array(z.string()) }),
   z
     .object({ detail: z.string() })
@@ -55,6 +55,7 @@ async function restart({ name, ops }: { name: string; ops: string }): Promise<nu
   try {
     const begun = answerSchema.parse(await ask(new URL("/restart", ops), "POST"));
     if (begun.outcome === "refused") return refused(name, begun.problems);
+    if (begun.remains !== undefined) process.stdout.write(`${begun.remains}\n`);
     for (let told = -1; ; ) {
       const { state, replaced, of, problems } = statusSchema.parse(await ask(new URL("/status", ops), "GET"))
         .workers.restart;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { OpsAnswer, Readiness } from "../ops-server.ts";
 import { statusOfReload } from "../reload/answer-reload.ts";
 import type { ReloadReport } from "../reload/reloader.ts";
+import { differsOnDisk } from "../version.ts";
 import type { createMetricSum } from "./sum-metrics.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -23,6 +24,7 @@ export function createAnswers({
   shared,
   state,
   restart,
+  whatRemains = differsOnDisk,
 }: {
   name: string;
   supervisor: Pick<Supervisor, "serving" | "all" | "places">;
@@ -32,6 +34,8 @@ export function createAnswers({
   shared: readonly string[];
   state: () => "starting" | "serving" | "stopping";
   restart: () => object | undefined;
+  /** What a restart of the workers leaves as it is. */
+  whatRemains?: () => string | undefined;
 }) {
   /** Where a process does not answer `undefined` stands for it. */
   const askAll = (workers: readonly WorkerProcess[], what: string): Promise<unknown[]> =>
@@ -85,9 +89,10 @@ export function createAnswers({
 
     ofReload: (report: ReloadReport): OpsAnswer => ({ status: statusOfReload(report), body: report }),
 
-    ofRestart: (why: string | undefined): OpsAnswer =>
-      why === undefined
-        ? { status: 202, body: { outcome: "begun" } }
-        : { status: 409, body: { outcome: "refused", problems: [why] } },
+    ofRestart(why: string | undefined): OpsAnswer {
+      if (why !== undefined) return { status: 409, body: { outcome: "refused", problems: [why] } };
+      const remains = whatRemains();
+      return { status: 202, body: { outcome: "begun", ...(remains === undefined ? {} : { remains }) } };
+    },
   };
 }

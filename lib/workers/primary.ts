@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type OpsServer, startOpsServer } from "../ops-server.ts";
 import type { ReloadReport } from "../reload/reloader.ts";
+import { differsOnDisk } from "../version.ts";
 import { createAnswers } from "./answers.ts";
 import type { FromWorker, Task } from "./messages.ts";
 import { reloadAll } from "./reload-all.ts";
@@ -179,6 +180,8 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
     };
     restart = began;
     logger.info({ processes: slots.length }, "all processes are replaced, one after the other");
+    const remains = differsOnDisk();
+    if (remains !== undefined) logger.warn(remains);
     void carryOut(began).finally(() => {
       isBusy = false;
     });

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import t from "tap";
-import { compareVersions, productVersion, registerBuildInfo } from "../../lib/version.ts";
+import { compareVersions, differsOnDisk, productVersion, registerBuildInfo } from "../../lib/version.ts";
 
 t.test("versions are ordered by their numbers, and a prerelease comes before its version", async (t) => {
   const ordered = [
@@ -29,4 +29,16 @@ t.test("the metrics say which version runs", async (t) => {
   registerBuildInfo(registry);
   t.match(productVersion, /^\d+\.\d+\.\d+/);
   t.ok((await registry.metrics()).includes(`tollgate_build_info{version="${productVersion}"} 1`));
+});
+
+t.test("another version on disk than the one that runs is told, with what to do", async (t) => {
+  t.equal(differsOnDisk(), undefined, "package.json is the one that was read at the start");
+  t.equal(
+    differsOnDisk(() => "99.0.0"),
+    `the primary, which starts the others, goes on as ${productVersion}, and 99.0.0 is on disk: it needs a stop and a start`,
+  );
+  const isBeingReplaced = () => {
+    throw new Error("ENOENT");
+  };
+  t.equal(differsOnDisk(isBeingReplaced), undefined);
 });

@@ -232,6 +232,7 @@ t.test("workers are judged by calls a second where they have cores, else by CPU 
       cpuUsPerCall,
       processes,
       arrayLength: 1,
+      memoryBytes: 1,
       errors,
       wrong: 0,
       firstProblem: undefined,

@@ -8,6 +8,8 @@ export type Turn = {
   cpuUsPerCall: number;
   /** Mean number of calls in a request to a validator. */
   arrayLength: number;
+  /** The most that all its processes have held, each at its own moment. */
+  memoryBytes: number;
   /** CPU seconds of each of its processes, by name. */
   processes: Readonly<Record<string, number>>;
   errors: number;
@@ -22,6 +24,7 @@ export type Row = {
   callsPerSecond: Spread;
   cpuUsPerCall: Spread;
   arrayLength: Spread;
+  memoryBytes: Spread;
   /** Against one worker in the same round: other work on the machine changes over time and slows both alike. */
   againstOne: { callsPerSecond: Spread; cpuPerCall: Spread };
   /** CPU time of each process, as a part of all of them. */
@@ -59,6 +62,7 @@ export function summarizeTurns({
     callsPerSecond: spreadOf(turns.map((turn) => turn.callsPerSecond)),
     cpuUsPerCall: spreadOf(turns.map((turn) => turn.cpuUsPerCall)),
     arrayLength: spreadOf(turns.map((turn) => turn.arrayLength)),
+    memoryBytes: spreadOf(turns.map((turn) => turn.memoryBytes)),
     againstOne: {
       callsPerSecond: against((turn) => turn.callsPerSecond),
       cpuPerCall: against((turn) => turn.cpuUsPerCall),

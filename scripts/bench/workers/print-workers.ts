@@ -16,7 +16,17 @@ export function printWorkers({
     "",
     `${work}:`,
     ...columns([
-      ["workers", "calls/s", "× one", "CPU µs a call", "× one", "array", "errors", "CPU time by process"],
+      [
+        "workers",
+        "calls/s",
+        "× one",
+        "CPU µs a call",
+        "× one",
+        "array",
+        "memory",
+        "errors",
+        "CPU time by process",
+      ],
       ...rows
         .filter((row) => row.work === work)
         .map((row) => [
@@ -26,6 +36,7 @@ export function printWorkers({
           spreadText(row.cpuUsPerCall, (value) => value.toFixed(1)),
           row.workers === 1 ? "" : spreadText(row.againstOne.cpuPerCall, twoDigits),
           row.arrayLength.median.toFixed(1),
+          `${Math.round(row.memoryBytes.median / 1024 / 1024)} MB`,
           String(row.errors + row.wrong),
           Object.entries(row.shares)
             .map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`)

@@ -162,10 +162,11 @@ async function takeTurn({
     workerNameOf(pid) ?? (gateway.workers === 1 ? "gateway" : "primary"),
     cpuSeconds([pid]) - before,
   ]);
-  const { requestsPerSecond, requestsPerCpuSecond, arrayLength, errors, wrong } = measured;
+  const { requestsPerSecond, requestsPerCpuSecond, arrayLength, peakMemoryBytes, errors, wrong } = measured;
   return {
     callsPerSecond: requestsPerSecond * work.callsPerRequest,
     arrayLength,
+    memoryBytes: peakMemoryBytes,
     cpuUsPerCall: 1e6 / (requestsPerCpuSecond * work.callsPerRequest),
     processes: Object.fromEntries(used),
     errors,

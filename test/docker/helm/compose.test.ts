@@ -304,9 +304,10 @@ function withoutLinks(group: z.output<typeof groupsSchema>["groups"][number]) {
   return { ...group, rules };
 }
 
-/** The default in `${NAME:-default}`, or the text itself. */
+/** The default in `${NAME:-default}`, which may be another one of these, or the text itself. */
 function orElse(text: string | undefined): string | undefined {
-  return /^\$\{\w+:-(.*)\}$/.exec(text ?? "")?.[1] ?? text;
+  const inner = /^\$\{\w+:-(.*)\}$/.exec(text ?? "")?.[1];
+  return inner === undefined ? text : orElse(inner);
 }
 
 /** Who connects to whom by what its variables say. */

@@ -54,6 +54,17 @@ const refused: readonly (readonly [what: string, args: readonly string[], says: 
     /networkPolicy\.publicFrom is missing: with gateway/,
   ],
   [
+    "more workers than cores",
+    set("gateway.workers=3"),
+    /gateway\.workers is 3 and gateway\.resources\.limits\.cpu is 2: .* allow at least 3/,
+  ],
+  [
+    "more workers than a part of a core",
+    set("gateway.workers=2", "gateway.resources.limits.cpu=1900m"),
+    /limits\.cpu is 1900m: .* allow at least 2/,
+  ],
+  ["no worker", set("gateway.workers=0"), /workers'.*minimum/],
+  [
     "a host of what is not there",
     set("faucet.enabled=false"),
     /ingress\.faucetHost is set while faucet\.enabled is false/,

@@ -50,6 +50,9 @@ securityContext:
   fsGroup: {{ .root.Values.user }}
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile: { type: RuntimeDefault }
+{{- with .sysctls }}
+  sysctls: {{- toYaml . | nindent 4 }}
+{{- end }}
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
