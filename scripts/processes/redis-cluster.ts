@@ -95,7 +95,8 @@ export async function startRedisCluster(
         ...["--cluster-node-timeout", String(nodeTimeoutMs)],
         // A test stops replicas for as long as it likes, and what lives goes on while a node is away.
         ...["--cluster-replica-validity-factor", "0", "--cluster-require-full-coverage", "no"],
-        ...["--repl-diskless-sync-delay", "0"],
+        // A replica that loads from the socket leaves no dump.rdb, which a node that keeps nothing would begin with.
+        ...["--repl-diskless-sync-delay", "0", "--repl-diskless-load", "swapdb"],
       ],
     });
     const admin = new Redis(process.port, "127.0.0.1", {

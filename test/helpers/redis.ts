@@ -13,7 +13,7 @@ import type { Teardown } from "../../scripts/processes/teardown.ts";
 
 /**
  * What stands in the place of Redis: `redis`, `valkey`, `cluster` (six nodes) or `valkey-cluster`, by TOLLGATE_TEST_REDIS. The suites of
- * limits, keys, filters and the faucet run with each of them (test/redis/run-suites.ts).
+ * limits, keys, filters and the faucet run with each of them (test/redis/suites.ts).
  */
 const variant = process.env["TOLLGATE_TEST_REDIS"] ?? "redis";
 if (!["redis", "valkey", "cluster", "valkey-cluster"].includes(variant))
@@ -64,14 +64,22 @@ export async function startRedis(t: Teardown, options: Options = {}): Promise<Re
 type ClusterOptions = NonNullable<Parameters<typeof startRedisCluster>[1]>;
 const idleClusters: { cluster: OwnRedisCluster; options: string }[] = [];
 
-/** A cluster that a test of this file has used before, emptied, or a new one: six servers take a second or two to agree. */
+let clustersOwner: Teardown | undefined;
+
+/** By default clusters live as long as their file's tests; here for longer, where several files run in one process. */
+export function endClustersWith(owner: Teardown): void {
+  clustersOwner = owner;
+}
+
+/** A cluster that a test has used before, emptied, or a new one: six servers take a second or two to agree. */
 async function takeCluster(t: Teardown, options: ClusterOptions): Promise<OwnRedisCluster> {
   const like = JSON.stringify(options);
   const at = idleClusters.findIndex((idle) => idle.options === like);
   // Not at the top: a child process of a test imports this file too, and tap keeps a process open.
   const { default: root } = await import("tap");
   const cluster =
-    idleClusters.splice(at, at === -1 ? 0 : 1)[0]?.cluster ?? (await startRedisCluster(root, options));
+    idleClusters.splice(at, at === -1 ? 0 : 1)[0]?.cluster ??
+    (await startRedisCluster(clustersOwner ?? root, options));
   t.teardown(async () => {
     if (cluster.nodes.some(({ process }) => !process.isRunning())) return;
     await cluster.settled();
