@@ -1,6 +1,6 @@
 import { runApi } from "./run-api.ts";
 
-/** `npm run api -- migrate|status`: the schema of the index, and how far the index is. */
+/** `npm run api -- migrate|status|confirm`: the schema, how far the index is, and what comes after a restore. */
 process.exitCode = await runApi({
   args: process.argv.slice(2),
   env: process.env,

@@ -3,6 +3,7 @@ import { readCommandLine } from "../../lib/cli/read-command-line.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import { exitCodes } from "../../lib/service/exit-codes.ts";
 import type { ApiCommand } from "./command.ts";
+import { confirmCommand } from "./confirm.ts";
 import { commonOptions, findPostgresUrl } from "./find-postgres-url.ts";
 import { migrateCommand } from "./migrate.ts";
 import { statusCommand } from "./status.ts";
@@ -10,7 +11,7 @@ import { statusCommand } from "./status.ts";
 const program: Program<ApiCommand> = {
   invocation: "npm run api --",
   commonOptions,
-  commands: [migrateCommand, statusCommand],
+  commands: [migrateCommand, statusCommand, confirmCommand],
 };
 
 /**

@@ -4,6 +4,7 @@ import type { FoundBackup } from "./archive/backup-folder.ts";
 import { fillEmptyFolder } from "./archive/empty-folder.ts";
 import type { ReaderKeys } from "./archive/key-files.ts";
 import type { BackupPart } from "./archive/manifest.ts";
+import { readRevocations } from "./archive/revocations.ts";
 import { readSealed } from "./archive/sealed-file.ts";
 import { readWal } from "./archive/wal-archive.ts";
 import { unpackPostgres } from "./parts/postgres.ts";
@@ -23,7 +24,7 @@ const lastOf = {
 
 /**
  * Restores a part into an empty folder, all of it or nothing.
- * @returns the time of the last segment of PostgreSQL's log that was added.
+ * @returns the time of the last segment of PostgreSQL's log that was added, and of how many revoked keys of merchants the archive knows.
  */
 export async function restorePart({
   backup,
@@ -39,15 +40,21 @@ export async function restorePart({
   until: Until;
   keys: ReaderKeys;
   now: () => number;
-}): Promise<{ logUntil: string | undefined }> {
+}): Promise<{ logUntil: string | undefined; revokedKeys: number }> {
   let logUntil: string | undefined;
+  let revokedKeys = 0;
   const unpack = async (plain: Readable, staged: string): Promise<void> => {
     if (part.name === "postgres") {
+      const { systemIdentifier } = part.facts;
+      const revoked = await readRevocations({ to: backup.root, systemIdentifier, verifyKey: keys.verifyKey });
+      revokedKeys = revoked.length;
       await unpackPostgres({
         plain,
         folder: staged,
         until: until instanceof Date ? until : undefined,
         writeLog,
+        revoked,
+        restoredAt: new Date(now()),
       });
     } else if (part.name === "redis" || part.name === "redis-faucet") {
       await unpackRedis({ plain, folder: staged, lostAtMs: part.name === "redis" ? now() : undefined });
@@ -78,5 +85,5 @@ export async function restorePart({
         sink: (plain) => unpack(plain, staged),
       }),
   });
-  return { logUntil };
+  return { logUntil, revokedKeys };
 }

@@ -108,3 +108,16 @@ t.test("the program itself ends with the exit code", async (t) => {
   t.equal(code, 1);
   t.match(lines.join("\n"), /^Due: 0001-chain/m);
 });
+
+t.test("confirm has nothing to do where nothing was restored", async (t) => {
+  const env = { POSTGRES_URL: await createDatabase(t) };
+  t.match(await api(["confirm"], env), { code: 0, out: "No restore waits to be confirmed.", err: "" });
+  t.same(JSON.parse((await api(["confirm", "--check", "--json"], env)).out), { restoredAt: null });
+});
+
+t.test("confirm says what it needs where the user may not read what the restore left", async (t) => {
+  const url = new URL(await createDatabase(t));
+  url.searchParams.set("options", "-c tollgate.restored_at=2027-01-01T00:00:00Z");
+  const told = await api(["confirm"], { POSTGRES_URL: url.href });
+  t.match(told, { code: 1, out: "", err: /cannot be confirmed: .*so the user has to be a superuser/ });
+});

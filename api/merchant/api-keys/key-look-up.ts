@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { type Refusal, refusal } from "../../../lib/http-service/refusal.ts";
 import type { Queryable } from "../../../lib/postgres/queryable.ts";
+import { restoredAtSql } from "../../../lib/postgres/restore-mark.ts";
+import { readBoolean } from "../../../lib/postgres/row.ts";
 import { soldKeyKey } from "../../../lib/redis/keys/svc-dev.ts";
 import type { RedisClient } from "../../../lib/redis/redis-client.ts";
 import { isRedisFailure } from "../../../lib/redis/redis-failure.ts";
@@ -27,10 +30,11 @@ const keptSeconds = 60;
  *
  * - A look-up writes only where Redis has nothing (NX), and a revocation overwrites: a look-up that read the key just before it was
  *   revoked cannot bring it back.
+ * - Where the database was restored from a backup, keys of before wait for `npm run api -- confirm`.
  * - While Redis is away PostgreSQL is asked each time. While PostgreSQL is away Redis serves what it has, for the rest of its minute.
  */
 export function createKeyLookUp({ redis, db }: { redis: RedisClient; db: Pick<Queryable, "query"> }) {
-  const asking = new Map<string, Promise<KnownKey | undefined>>();
+  const asking = new Map<string, Promise<KnownKey | Refusal | undefined>>();
 
   async function readShared(hash: string): Promise<KnownKey | undefined> {
     if (redis.status !== "ready") return undefined;
@@ -44,15 +48,16 @@ export function createKeyLookUp({ redis, db }: { redis: RedisClient; db: Pick<Qu
     }
   }
 
-  async function readTruth(hash: string): Promise<KnownKey | undefined> {
+  async function readTruth(hash: string): Promise<KnownKey | Refusal | undefined> {
     const { rows } = await db.query({
       name: "sold-key",
-      text: `select ${keyColumns} from svc.api_keys where hash = $1`,
+      text: `select ${keyColumns}, coalesce(created_at < ${restoredAtSql}, false) as held from svc.api_keys where hash = $1`,
       values: [Buffer.from(hash, "hex")],
     });
     const [row] = rows;
     if (row === undefined) return undefined;
     const key = knownOf(readSoldKey(row));
+    if (readBoolean(row, "held") && !key.isRevoked) return notConfirmed;
     if (redis.status === "ready") {
       await redis.set(soldKeyKey(hash), JSON.stringify(key), "EX", keptSeconds, "NX").catch(unlessAway);
     }
@@ -63,8 +68,8 @@ export function createKeyLookUp({ redis, db }: { redis: RedisClient; db: Pick<Qu
     /** What Redis has of it; undefined where that is nothing, or Redis is away. */
     shared: readShared,
 
-    /** What PostgreSQL has of it; equal questions under way are asked once. Throws where it is away. */
-    truth(hash: string): Promise<KnownKey | undefined> {
+    /** What PostgreSQL has of it; a refusal while nobody has confirmed a restored database. Equal questions under way are asked once. Throws where it is away. */
+    truth(hash: string): Promise<KnownKey | Refusal | undefined> {
       const running = asking.get(hash);
       if (running !== undefined) return running;
       const asked = readTruth(hash).finally(() => asking.delete(hash));
@@ -85,6 +90,13 @@ export function createKeyLookUp({ redis, db }: { redis: RedisClient; db: Pick<Qu
     },
   };
 }
+
+/** One that was revoked behind the restored time would be good again. */
+const notConfirmed = refusal(
+  "service_unavailable",
+  "Keys of before a loss of data are being checked; yours is known, and nothing has to be done. Try again later",
+  { retryAfterMs: 60_000 },
+);
 
 function unlessAway(error: unknown): void {
   if (!isRedisFailure(error)) throw error;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { checksumAddress } from "../../../lib/chain/checksum-address.ts";
 import type { PostgresPool } from "../../../lib/postgres/postgres-pool.ts";
+import { restoredAtSql } from "../../../lib/postgres/restore-mark.ts";
 import { onlyRow, type Row, readBoolean, readHex, readText, readTime } from "../../../lib/postgres/row.ts";
 import { transaction } from "../../../lib/postgres/transaction.ts";
 import { bytesOf } from "../../read/columns.ts";
@@ -74,7 +75,9 @@ export function createSessionStore({
     async find(token: string): Promise<WalletSession | undefined> {
       const { rows } = await db.query({
         name: "find-session",
-        text: `select ${columns} from svc.sessions where token_hash = $1 and expires_at > $2`,
+        // After a restore one that has ended since would be good again: all of before wait for their end.
+        text: `select ${columns} from svc.sessions where token_hash = $1 and expires_at > $2
+          and created_at >= coalesce(${restoredAtSql}, '-infinity')`,
         values: [hashSessionToken(token), new Date(now())],
       });
       const [row] = rows;

@@ -3,6 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { type BackupManifest, manifestFile, manifestSchema } from "./manifest.ts";
+import { pruneRevocations } from "./revocations.ts";
 import { readSigned } from "./sealed-file.ts";
 import { pruneWal } from "./wal-archive.ts";
 
@@ -76,6 +77,8 @@ export async function pruneBackups({
     const postgres = manifest.parts.find((part) => part.name === "postgres");
     if (postgres?.name !== "postgres") continue;
     await pruneWal({ to: root, ...postgres.facts });
+    const { systemIdentifier } = postgres.facts;
+    await pruneRevocations({ to: root, systemIdentifier, before: new Date(manifest.takenAt) });
     break;
   }
   return gone;

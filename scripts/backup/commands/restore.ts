@@ -44,9 +44,11 @@ export const restoreCommand: BackupCommand = {
     checkNetwork({ wanted: textOf(values, "genesis-hash"), found: manifest.chain?.genesisHash });
     const until = readUntil({ text: textOf(values, "until"), part });
     const folder = textOf(values, "into") ?? "";
-    const { logUntil } = await restorePart({ backup, part, folder, until, keys, now });
-    if (asJson) return print(json({ restored: name, from: manifest.id, into: folder, logUntil }));
+    const { logUntil, revokedKeys } = await restorePart({ backup, part, folder, until, keys, now });
+    if (asJson)
+      return print(json({ restored: name, from: manifest.id, into: folder, logUntil, revokedKeys }));
     print(`${name} of ${manifest.takenAt} is in ${folder}.`);
+    if (name === "postgres") note(`The archive knows of ${revokedKeys} keys of merchants that were revoked.`);
     for (const line of afterwards(name)) note(line);
   },
 };
@@ -104,8 +106,8 @@ function afterwards(name: PartName): readonly string[] {
       "Payments since then stand on the chain. The faucet finds them at its start, before it pays anybody.",
     ],
     postgres: [
-      "At its first start PostgreSQL replays its log and then takes writes. The runbook (Back up and restore) says what then comes before the api:",
-      "to end (sessions) and to look at (API keys that were revoked, orders that were made since).",
+      "At its first start PostgreSQL replays its log and then takes writes. Merchants' keys and sessions of before are refused until:",
+      "npm run api -- confirm, which revokes again what was revoked and ends all sessions. The runbook (Back up and restore) has the rest.",
     ],
     keys: [],
   };

@@ -6,7 +6,9 @@ import { z } from "zod";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
 import { reasonOf } from "../../../lib/postgres/postgres-health.ts";
+import { restoredRevocations, restoreMark } from "../../../lib/postgres/restore-mark.ts";
 import type { BackupPart } from "../archive/manifest.ts";
+import type { RevokedKey } from "../archive/revocations.ts";
 import type { PostgresTools } from "./postgres-tools.ts";
 import { runToEnd } from "./run-to-end.ts";
 import { packFolder, unpackFolder } from "./tar.ts";
@@ -102,18 +104,28 @@ export async function unpackPostgres({
   folder,
   until,
   writeLog,
+  revoked,
+  restoredAt,
 }: {
   plain: Readable;
   folder: string;
   until: Date | undefined;
   writeLog: (folder: string) => Promise<void>;
+  /** Keys of merchants that were revoked, before the restored time or after it. */
+  revoked: readonly RevokedKey[];
+  restoredAt: Date;
 }): Promise<void> {
   await unpackFolder(plain, folder);
   const logs = join(folder, restoredLogs);
   await rm(logs, { recursive: true, force: true });
   await mkdir(logs, { mode: 0o700 });
   await writeLog(logs);
+  await writeFile(join(folder, restoredRevocations), JSON.stringify({ keys: revoked }), {
+    mode: 0o600,
+    flush: true,
+  });
   const settings = {
+    [restoreMark]: restoredAt.toISOString(),
     restore_command: `cp "${restoredLogs}/%f" "%p"`,
     recovery_end_command: `rm -rf ${restoredLogs}`,
     recovery_target_action: "promote",
@@ -127,7 +139,7 @@ export async function unpackPostgres({
   // Those of an earlier restore: PostgreSQL takes one target only.
   const kept = (await readFile(file, "utf8").catch(() => ""))
     .split("\n")
-    .filter((line) => !/^\s*(recovery_|restore_command)/.test(line));
+    .filter((line) => !/^\s*(recovery_|restore_command|tollgate\.)/.test(line));
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
   await writeFile(file, `${[...kept, ...lines].join("\n")}\n`, { mode: 0o600, flush: true });
   await writeFile(join(folder, "recovery.signal"), "", { mode: 0o600, flush: true });

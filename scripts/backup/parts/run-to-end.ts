@@ -24,6 +24,8 @@ export function runToEnd({
       err = (err + piece.toString()).slice(-textCharsMax);
     });
     child.once("error", (error) => resolve({ code: null, out, err: error.message }));
-    child.once("close", (code) => resolve({ code, out, err: err.trim() }));
+    child.once("close", (code, signal) =>
+      resolve({ code, out, err: err.trim() || (signal === null ? "" : `it was ended by ${signal}`) }),
+    );
   });
 }

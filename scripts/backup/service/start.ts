@@ -11,6 +11,7 @@ import { takeBackup } from "../archive/take-backup.ts";
 import { shipWal } from "../archive/wal-archive.ts";
 import type { BackupConfig } from "../config.ts";
 import { packageVersion } from "../package-version.ts";
+import { createRevocationShipper } from "../parts/revoked-keys.ts";
 import { openSources } from "../sources.ts";
 import { createBackupMetrics } from "./metrics.ts";
 
@@ -72,21 +73,36 @@ export async function start(
     config.walSpool === ""
       ? undefined
       : everySoOften(() => followLog({ config, keys, metrics, logger, now }), config.walEveryMs);
+  const shipRevocations = createRevocationShipper({ url: config.postgres, to: config.to, keys });
+  let revocationsFailed: string | undefined;
+  async function followRevocations(): Promise<void> {
+    try {
+      const added = await shipRevocations();
+      if (added > 0) logger.info({ added }, "revoked keys of merchants were added");
+      revocationsFailed = undefined;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      // Once: it is tried every few seconds.
+      if (revocationsFailed === undefined)
+        logger.error({ error: why }, "it is not known which keys of merchants were revoked");
+      revocationsFailed = `revoked keys of merchants: ${why}`;
+    }
+  }
+  const revocations = config.postgres === "" ? undefined : everySoOften(followRevocations, config.walEveryMs);
   const ops: OpsServer = await startOpsServer({
     ...config.ops,
     registry: metrics.registry,
     // A failed backup is an alert and no reason to restart anything.
-    readiness: () => ({
-      ready: true,
-      degraded: failed !== undefined,
-      reasons: failed === undefined ? [] : [failed],
-    }),
+    readiness: () => {
+      const reasons = [failed, revocationsFailed].filter((reason) => reason !== undefined);
+      return { ready: true, degraded: reasons.length > 0, reasons };
+    },
     status: () => ({ process: "backup", newest: newest ?? null, failed: failed ?? null, to: config.to }),
   });
   return {
     opsPort: ops.port,
     async stop() {
-      await Promise.all([backups.stop(), log?.stop()]);
+      await Promise.all([backups.stop(), log?.stop(), revocations?.stop()]);
       await ops.stop();
     },
   };

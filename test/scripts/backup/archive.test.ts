@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
   cpSync,
@@ -17,6 +17,12 @@ import { readNetworkConfig } from "../../../genesis/config.ts";
 import { planNetwork } from "../../../genesis/network-files.ts";
 import { createNodeKey } from "../../../genesis/node-key.ts";
 import { readReaderKeys, readWriterKeys } from "../../../scripts/backup/archive/key-files.ts";
+import {
+  addRevocations,
+  lastRevocation,
+  pruneRevocations,
+  readRevocations,
+} from "../../../scripts/backup/archive/revocations.ts";
 import { readWal, shipWal } from "../../../scripts/backup/archive/wal-archive.ts";
 import { findPostgresTools } from "../../../scripts/backup/parts/postgres-tools.ts";
 import { snapshotFacts } from "../../../scripts/backup/parts/redis-snapshot.ts";
@@ -315,6 +321,45 @@ t.test("PostgreSQL's log: each segment once, none missing, none of another conte
   writeFileSync(sealed, readFileSync(join(to, "wal/7", `${name(2)}.zst.age`)));
   await t.rejects(read(undefined), /it was changed|cut off/);
 });
+
+t.test(
+  "revoked keys of merchants are only added to, signed, and removed when every backup has them",
+  async (t) => {
+    const { to, keys } = await backupHere(t);
+    const [writer, { verifyKey }] = [await readWriterKeys(keys), await readReaderKeys(keys)];
+    const place = { to, systemIdentifier: "7" };
+    const key = (second: number) => ({
+      id: randomUUID(),
+      revokedAt: new Date(Date.UTC(2027, 0, 1, 0, 0, second, 250)).toISOString(),
+    });
+    const [first, second, third] = [key(1), key(2), key(3)];
+    const read = () => readRevocations({ ...place, verifyKey });
+    t.same(await read(), []);
+    t.equal(await lastRevocation(place), undefined);
+    await addRevocations({ ...place, revoked: [], keys: writer });
+    t.notOk(existsSync(join(to, "revoked")), "nothing to say");
+    await addRevocations({ ...place, revoked: [first, second], keys: writer });
+    // A server of an earlier state, or another process, tells of some again.
+    await addRevocations({ ...place, revoked: [first], keys: writer });
+    await addRevocations({ ...place, revoked: [third], keys: writer });
+    t.same(await read(), [first, second, third]);
+    t.equal((await lastRevocation(place))?.toISOString(), third.revokedAt);
+    t.same(await readRevocations({ ...place, systemIdentifier: "8", verifyKey }), [], "of another server");
+    await pruneRevocations({ ...place, before: new Date(second.revokedAt) });
+    t.same(await read(), [first, second, third], "the file that ends with the second is of that time");
+    await pruneRevocations({ ...place, before: new Date(third.revokedAt) });
+    t.same(await read(), [third]);
+
+    const folder = join(to, "revoked/7");
+    const [name = ""] = readdirSync(folder).filter((file) => file.endsWith(".json"));
+    const text = readFileSync(join(folder, name), "utf8");
+    writeFileSync(join(folder, name), text.replace(third.id, first.id));
+    await t.rejects(read(), /it was changed, or signed by somebody else/);
+    writeFileSync(join(folder, name), text);
+    rmSync(join(folder, `${name}.sig`));
+    t.same(await read(), [], "one that was not finished is none");
+  },
+);
 
 t.test("PostgreSQL's programs have to be of the server's version", async (t) => {
   const folder = testFolder(t, {

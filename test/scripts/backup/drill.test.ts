@@ -7,13 +7,20 @@ import { orderRecord } from "../../../api/merchant/orders/order-record.ts";
 import { idOf } from "../../../api/merchant/public-id.ts";
 import { migrate } from "../../../lib/postgres/migrate.ts";
 import { connectPostgres } from "../../../lib/postgres/postgres-connection.ts";
+import { runApi } from "../../../scripts/api/run-api.ts";
 import { runKeys } from "../../../scripts/keys/run-keys.ts";
 import { findProgram } from "../../../scripts/processes/find-program.ts";
 import { startRedis as launchRedis } from "../../../scripts/processes/start-redis.ts";
 import { startParentWatch } from "../../../scripts/processes/watch-parent.ts";
 import { readPayments } from "../../../scripts/soak/faucet-crashes/read-payments.ts";
-import { sessionPath, signIn } from "../../api/merchant/support/sign-in.ts";
-import { askKey, dashboardPath, orderKey, payOrder } from "../../api/merchant/support/start-shop.ts";
+import { send, sessionPath, signIn } from "../../api/merchant/support/sign-in.ts";
+import {
+  askKey,
+  dashboardPath,
+  keysPath,
+  orderKey,
+  payOrder,
+} from "../../api/merchant/support/start-shop.ts";
 import { startApi } from "../../api/support/start-api.ts";
 import { faucetAddress, randomAddress } from "../../faucet/support/outside-wallet.ts";
 import { startFaucet } from "../../faucet/support/start-faucet.ts";
@@ -35,7 +42,7 @@ import { startArchivingPostgres, withoutPostgresTools } from "./support/start-ar
 t.setTimeout(240_000);
 const silent = { info() {}, warn() {} };
 const block = { jsonrpc: "2.0", id: 1, method: "eth_chainId" };
-const keyAnswer = z.object({ key: z.object({ secret: z.string() }) });
+const keyAnswer = z.object({ key: z.object({ id: z.string(), secret: z.string() }) });
 const ledgerStatus = z.object({
   ledger: z.object({ epoch: z.number().optional(), nextBlock: z.number().optional() }),
 });
@@ -82,7 +89,8 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
   await before.faucet.ended((await before.faucet.claim({ address: early })).json.claim.id);
 
   await t.test("a backup is taken while everything works, and is whole", async (t) => {
-    t.match(await backups.backup("take"), { code: 0, out: /is in .*backups\./ });
+    const taken = await backups.backup("take");
+    t.match(taken, { code: 0, out: /is in .*backups\./ }, taken.err);
     const verified = await backups.backup("verify", "--json");
     t.match(verified, { code: 0 }, verified.err);
     t.match(JSON.parse(verified.out), {
@@ -108,13 +116,17 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
   const untilT = new Date();
   await sleep(20);
   const third = await buy();
+  t.equal(
+    (await send(before.api, `${keysPath}/revoke`, { headers: bearer, body: { keyId: later.id } })).status,
+    200,
+  );
   const paidBefore = (await readPayments({ anvil, wallet: faucetAddress, firstBlock: 0 })).length;
   const { rows } = await db.query("select pg_walfile_name(pg_switch_wal()) as segment");
   await waitFor("the log up to now is in the spool", async () => {
     const { rows: archived } = await db.query("select last_archived_wal as segment from pg_stat_archiver");
     return archived[0]?.["segment"] === rows[0]?.["segment"];
   });
-  await backups.must("ship");
+  t.match(await backups.must("ship", "--json"), { out: /"revoked": 1/ });
 
   // Everything is lost but the chain and the backups.
   await db.end();
@@ -127,15 +139,10 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
   const into = (name: string) => join(backups.folder, "restored", name);
   await backups.must("restore", "latest", "redis", "--into", into("redis"));
   await backups.must("restore", "latest", "redis-faucet", "--into", into("redis-faucet"));
-  await backups.must(
-    "restore",
-    "latest",
-    "postgres",
-    "--into",
-    into("pg/cluster"),
-    "--until",
-    untilT.toISOString(),
+  const restored = await backups.must(
+    ...["restore", "latest", "postgres", "--into", into("pg/cluster"), "--until", untilT.toISOString()],
   );
+  t.match(restored.err, /knows of 1 keys of merchants that were revoked/);
   await passwordOf(postgres.url, into("pg"));
   const [redisAgain, faucetAgain, postgresAgain] = await Promise.all([
     launch(t, into("redis")),
@@ -146,6 +153,39 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
   t.teardown(() => dbAgain.end());
   const after = await serve({ redis: redisAgain, redisFaucet: faucetAgain, postgres: postgresAgain.url });
   const ask = (key: string) => after.gateway.post(block, { key });
+
+  await t.test("merchants' keys and sessions of before wait until somebody has confirmed them", async (t) => {
+    const get = async (secret: string) =>
+      (await after.api.get(dashboardPath, { "X-Svc-Dev-Key": secret })).status;
+    const apiCommand = async (...args: string[]) => {
+      const said: string[] = [];
+      const [print, note] = [(text: string) => said.push(text), (text: string) => said.push(text)];
+      const code = await runApi({ args, env: { POSTGRES_URL: postgresAgain.url }, print, note });
+      return { code, said: said.join("\n") };
+    };
+    const active = async () => {
+      const { rows } = await dbAgain.query(
+        "select count(*)::int as n from svc.api_keys where revoked_at is null",
+      );
+      return rows[0]?.["n"];
+    };
+    t.same([await get(bought), await get(later.secret)], [503, 503]);
+    t.equal((await after.api.get(sessionPath, bearer)).status, 401);
+    const look = await apiCommand("confirm", "--check");
+    t.match(look, {
+      code: 1,
+      said: /^1 keys would be revoked again, and 1 sessions would be ended\. 2 keys wait/,
+    });
+    t.equal(await active(), 2, "it changes nothing");
+    t.match(await apiCommand("confirm"), { code: 0, said: /^1 keys were revoked again, and 1 sessions/ });
+    await waitFor("PostgreSQL has read its settings", async () => (await get(bought)) === 200);
+    t.equal(await get(later.secret), 401, "what was revoked behind the restored time stays so");
+    t.equal((await after.api.get(sessionPath, bearer)).status, 401, "everybody signs in anew");
+    t.match(await apiCommand("confirm"), { code: 0, said: "No restore waits to be confirmed." });
+    const { rows } = await dbAgain.query("select about from svc.audit_log where actor = 'operator'");
+    t.match(rows, [{ about: { why: "restore" } }]);
+  });
+  const bearerAgain = (await signIn(after.api)).bearer;
 
   await t.test(
     "PostgreSQL is as it was at the named time, and what was paid since comes from the chain",
@@ -158,13 +198,13 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
         "select count(*)::int as n, count(distinct order_id)::int as orders from svc.payments",
       );
       t.same(payments.rows, [{ n: 3, orders: 3 }], "each payment is booked once");
-      t.equal((await askKey(after.api, bearer, first.id)).status, 409, "an order is honoured once");
+      t.equal((await askKey(after.api, bearerAgain, first.id)).status, 409, "an order is honoured once");
       t.equal(
-        (await askKey(after.api, bearer, unclaimed.id)).status,
+        (await askKey(after.api, bearerAgain, unclaimed.id)).status,
         409,
         "also one that was honoured after the backup",
       );
-      t.equal((await askKey(after.api, bearer, second.id)).status, 201, "what was paid is honoured");
+      t.equal((await askKey(after.api, bearerAgain, second.id)).status, 201, "what was paid is honoured");
     },
   );
 
@@ -192,10 +232,6 @@ t.test("from nothing to serving", { skip: await withoutPostgresTools() }, async 
       t.equal(answer.status, 429, answer.json.detail);
     }
     t.equal((await readPayments({ anvil, wallet: faucetAddress, firstBlock: 0 })).length, paidBefore);
-  });
-
-  await t.test("sessions of before are as good as they were then, until they are ended", async (t) => {
-    t.equal((await after.api.get(sessionPath, bearer)).status, 200);
   });
 });
 
