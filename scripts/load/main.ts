@@ -1,3 +1,4 @@
+import { runCompare } from "./compare/run-compare.ts";
 import type { EndSignal } from "./fleet.ts";
 import { readOptions } from "./options.ts";
 import { runLoad } from "./run-load.ts";
@@ -10,8 +11,14 @@ const sameSignalWithinMs = 500;
 const exitUnusable = 2;
 const exitForced = 130;
 
+const [command, ...rest] = process.argv.slice(2);
 const read = readOptions(process.argv.slice(2));
-if (read.kind === "help") process.stdout.write(read.text);
+if (command === "compare") {
+  const { exitCode, out, err } = runCompare(rest);
+  process.stdout.write(out);
+  process.stderr.write(err);
+  process.exitCode = exitCode;
+} else if (read.kind === "help") process.stdout.write(read.text);
 else if (read.kind === "unusable") {
   process.stderr.write(`${read.text}\n`);
   process.exitCode = exitUnusable;

@@ -64,6 +64,7 @@ export const loadProgram: SingleProgram = {
     "1 the load tool itself failed.",
     "",
     "npm run load -- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
+    "npm run load -- compare A.json B.json    compares two runs; compare --help has its options",
     "npm run load -- --key-file key.txt --ramp 10..500/30s --rate 500",
   ],
 };

@@ -10,10 +10,7 @@ export function describeSettings({ settings, startedAt, durationMs }: Report): [
   return [
     ["gateway", settings.url],
     ["mix", settings.mixFile],
-    [
-      "plan",
-      [...settings.stages.map(describeStage), ...settings.clients.map(describeClients)].join(", then "),
-    ],
+    ["plan", describePlan(settings)],
     ["warm-up", seconds(settings.warmupMs)],
     ["arrivals", settings.arrivals],
     ["connections", String(settings.connections)],
@@ -22,6 +19,17 @@ export function describeSettings({ settings, startedAt, durationMs }: Report): [
     ["started", startedAt],
     ["took", seconds(durationMs)],
   ];
+}
+
+/** `10/s to 500/s for 30 s, then 500/s for 60 s` */
+export function describePlan({
+  stages,
+  clients,
+}: {
+  stages: readonly Stage[];
+  clients: readonly ClientStage[];
+}): string {
+  return [...stages.map(describeStage), ...clients.map(describeClients)].join(", then ");
 }
 
 function describeStage({ fromPerSecond, toPerSecond, durationMs }: Stage): string {

@@ -1,66 +1,70 @@
-import { hash } from "node:crypto";
-import { escapeHtml } from "../../../lib/web/html.ts";
+import { facts, table } from "../../../lib/web/elements/table.ts";
+import { type Html, html } from "../../../lib/web/html.ts";
 import type { LatencySummary } from "../record/latencies.ts";
-import { describeSettings, describeThreshold } from "./describe-settings.ts";
+import { barsSvg } from "./bars.ts";
+import { describeSettings, showUnit } from "./describe-settings.ts";
 import { count, milliseconds, percent, rate, seconds } from "./format.ts";
-import { reportStyle } from "./html-style.ts";
+import { reportPage } from "./html-page.ts";
 import { plotSvg } from "./plot.ts";
 import type { Report } from "./report.ts";
 
-/**
- * The report as one page that needs nothing else: no script, no request, plots as inline SVG. Its policy allows its own
- * style by hash and an empty icon, so that even a text from the other side that got past the escaping could do nothing.
- */
+/** More bars than these could not be read; the table has all methods. */
+const barRowsMax = 20;
+
+/** The report as one page that needs nothing else. */
 export function htmlReport(report: Report): string {
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${hash("sha256", reportStyle, "base64")}'`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join("; ");
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Load report: ${escapeHtml(report.settings.url)}</title>
-<link rel="icon" href="data:,">
-<style>${reportStyle}</style>
-</head>
-<body>
-<main>
-<h1>Load report</h1>
-<p>${escapeHtml(report.settings.url)}, ${escapeHtml(report.startedAt)}</p>
+  const { settings, startedAt, errors, tags } = report;
+  return reportPage({
+    title: `Load report: ${settings.url}`,
+    main: html`<div class="intro"><h1>Load report</h1><p>${settings.url}, ${startedAt}</p></div>
 ${verdict(report)}
 ${tiles(report)}
 ${notes(report)}
+<section class="card"><h2>Over time</h2>
 ${plots(report)}
-<h2>By method</h2>
-${methodTable(report)}
-<h2>Errors</h2>
-${errorTable(report)}
-<h2>Latencies in detail</h2>
+</section>
+<section class="card"><h2>By method</h2>
+${methodBars(report)}
+${rowTable("By method", "method", report.methods)}
+</section>
+${tags.length === 0 ? html`` : html`<section class="card"><h2>By tag</h2>${rowTable("By tag", "tag", tags)}</section>`}
+<section class="card wide"><h2>Errors</h2>
+${errors.length === 0 ? html`<p>None.</p>` : errorParts(report)}
+</section>
+<section class="card"><h2>Latencies in detail</h2>
 ${detailTable(report)}
-<h2>Configuration</h2>
-${table(["", ""], describeSettings(report))}
-</main>
-</body>
-</html>
-`;
+</section>
+<section class="card"><h2>Configuration</h2>
+${facts(describeSettings(report))}
+</section>`,
+  });
 }
 
-function verdict({ thresholds, passed }: Report): string {
-  if (thresholds.length === 0) return "";
-  const lines = thresholds.map((threshold) => `<li>${escapeHtml(describeThreshold(threshold))}</li>`);
-  return `<section class="verdict ${passed ? "kept" : "missed"}"><strong>${
-    passed ? "Thresholds kept" : "Threshold missed"
-  }</strong><ul>${lines.join("")}</ul></section>`;
+function verdict({ thresholds, passed }: Report): Html {
+  if (thresholds.length === 0) return html``;
+  return html`<section class="card ${passed ? "kept" : "missed"}"><h2>${passed ? "Thresholds kept" : "Threshold missed"}</h2>
+${table({
+  caption: "Thresholds",
+  rows: thresholds,
+  columns: [
+    { title: "threshold", cell: ({ name }) => name },
+    {
+      title: "limit",
+      number: true,
+      cell: ({ operator, unit, limit }) => `${operator} ${showUnit[unit](limit)}`,
+    },
+    {
+      title: "measured",
+      number: true,
+      cell: ({ actual, unit }) => (actual === null ? "not measured" : showUnit[unit](actual)),
+    },
+    { title: "verdict", cell: (threshold) => (threshold.passed ? "kept" : "MISSED") },
+  ],
+})}
+</section>`;
 }
 
-function tiles({ rates, latencyMs, calls }: Report): string {
+function tiles({ rates, latencyMs, calls }: Report): Html {
   const shown = [
     ["begun", `${rate(rates.arrivalsPerSecond)} of ${rate(rates.wantedPerSecond)}`],
     ["calls", `${count(calls.total)}, ${rate(rates.callsPerSecond)}`],
@@ -69,23 +73,26 @@ function tiles({ rates, latencyMs, calls }: Report): string {
     ["p99.9", milliseconds(latencyMs.p999)],
     ["failed", `${count(calls.failed)} (${percent(calls.errorRate)})`],
   ] as const;
-  const items = shown.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`);
-  return `<dl class="tiles">${items.join("")}</dl>`;
+  const items = shown.map(
+    ([name, value]) =>
+      html`<div class="tile"><p class="tile-name">${name}</p><p class="tile-value">${value}</p></div>`,
+  );
+  return html`<div class="tiles">${items}</div>`;
 }
 
-function notes({ notes: given, self }: Report): string {
+function notes({ notes: given, self }: Report): Html {
   const all = [...self.bottlenecks, ...given];
-  if (all.length === 0) return "";
-  return `<section class="notes"><ul>${all.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul></section>`;
+  if (all.length === 0) return html``;
+  return html`<section class="card notes"><h2>To know</h2><ul>${all.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 }
 
-function plots({ series, latencyCurve, latencyMs }: Report): string {
-  if (series.length === 0) return "<p>Nothing was measured.</p>";
+function plots({ series, latencyCurve, latencyMs }: Report): Html {
+  if (series.length === 0) return html`<p>Nothing was measured.</p>`;
   const over = (read: (slice: Report["series"][number]) => number) =>
     series.map((slice) => ({ x: slice.toMs, y: read(slice) }));
   const perSecond = (read: (slice: Report["series"][number]) => number) =>
     over((slice) => (read(slice) * 1000) / (slice.toMs - slice.fromMs));
-  return [
+  const drawn = [
     plotSvg({
       title: "Throughput over time",
       lines: [
@@ -107,27 +114,26 @@ function plots({ series, latencyCurve, latencyMs }: Report): string {
       showY: milliseconds,
       fromX: 0,
     }),
-    ...(latencyMs.count === 0
-      ? []
-      : [
-          plotSvg({
-            title: "Latency by percentile",
-            lines: [
-              {
-                name: "latency",
-                tone: "one",
-                points: latencyCurve.map(({ percentile, latencyMs: y }) => ({ x: percentile, y })),
-              },
-            ],
-            showX: (percentile) => `${percentile} %`,
-            showY: milliseconds,
-            ticksX: latencyCurve
-              .map(({ percentile }) => percentile)
-              .filter((percentile) => [50, 90, 99, 99.9, 99.99].includes(percentile)),
-            scaleX: nines,
-          }),
-        ]),
-  ].join("\n");
+    ...(latencyMs.count === 0 ? [] : [percentilePlot([{ name: "latency", curve: latencyCurve }])]),
+  ];
+  return { text: drawn.join("\n") };
+}
+
+/** Latency by percentile of one run, or of two beside each other. */
+export function percentilePlot(runs: readonly { name: string; curve: Report["latencyCurve"] }[]): string {
+  const percentiles = [...new Set(runs.flatMap(({ curve }) => curve.map(({ percentile }) => percentile)))];
+  return plotSvg({
+    title: "Latency by percentile",
+    lines: runs.map(({ name, curve }, index) => ({
+      name,
+      tone: index === 0 ? "one" : "two",
+      points: curve.map(({ percentile, latencyMs: y }) => ({ x: percentile, y })),
+    })),
+    showX: (percentile) => `${percentile} %`,
+    showY: milliseconds,
+    ticksX: percentiles.filter((percentile) => [50, 90, 99, 99.9, 99.99].includes(percentile)),
+    scaleX: nines,
+  });
 }
 
 /** Each further nine takes as much room as the one before. 100 % has the place of the next one. */
@@ -135,55 +141,101 @@ function nines(percentile: number): number {
   return -Math.log10(1 - Math.min(percentile, 99.995) / 100);
 }
 
-function methodTable({ methods }: Report): string {
-  const rows = [...methods]
-    .sort((left, right) => right.calls - left.calls)
-    .map(({ label, calls, failed, latencyMs }) => [
-      ...[label, count(calls), count(failed)],
-      ...percentileCells(latencyMs),
-    ]);
-  return table(["method", "calls", "failed", "p50", "p90", "p99", "p99.9", "max"], rows);
+function byCalls(rows: Report["methods"]): Report["methods"] {
+  return [...rows].sort((left, right) => right.calls - left.calls);
 }
 
-function errorTable({ errors }: Report): string {
-  if (errors.length === 0) return "<p>None.</p>";
-  const rows = errors.map(({ kind, code, calls, example }) => [
-    ...[kind, code, count(calls)],
-    `${example.method}: ${example.message}`,
-  ]);
-  return `<div class="errors">${table(["kind", "code", "calls", "first example"], rows)}</div>`;
+function methodBars({ methods }: Report): Html {
+  const rows = byCalls(methods).filter(({ latencyMs }) => latencyMs.count > 0);
+  if (rows.length === 0) return html``;
+  return barsSvg({
+    title: "Percentiles by method",
+    names: ["p50", "p90", "p99"],
+    show: milliseconds,
+    rows: rows
+      .slice(0, barRowsMax)
+      .map(({ label, latencyMs: { p50, p90, p99 } }) => ({ label, values: [p50, p90, p99] })),
+  });
 }
 
-function detailTable({ latencyMs, serviceMs, failedMs, queuedMs, minedMs, self }: Report): string {
+function rowTable(caption: string, what: string, rows: Report["methods"]): Html {
+  return table({
+    caption,
+    rows: byCalls(rows),
+    columns: [
+      { title: what, cell: ({ label }) => label },
+      { title: "calls", number: true, cell: ({ calls }) => count(calls) },
+      { title: "failed", number: true, cell: ({ failed }) => count(failed) },
+      ...percentileColumns<Report["methods"][number]>(({ latencyMs }) => latencyMs),
+    ],
+  });
+}
+
+function errorParts({ errors }: Report): Html {
+  return html`${barsSvg({
+    title: "Calls by error",
+    names: ["calls"],
+    show: count,
+    rows: errors
+      .slice(0, barRowsMax)
+      .map(({ kind, code, calls }) => ({ label: `${kind}: ${code}`, values: [calls] })),
+  })}
+${table({
+  caption: "Errors by code",
+  rows: errors,
+  columns: [
+    { title: "kind", cell: ({ kind }) => kind },
+    { title: "code", cell: ({ code }) => code },
+    { title: "calls", number: true, cell: ({ calls }) => count(calls) },
+    { title: "first example", cell: ({ example }) => `${example.method}: ${example.message}` },
+  ],
+})}`;
+}
+
+function detailTable({
+  latencyMs,
+  serviceMs,
+  failedMs,
+  queuedMs,
+  minedMs,
+  notificationMs,
+  self,
+}: Report): Html {
   const rows: [string, LatencySummary][] = [
     ["latency, from the time it was due", latencyMs],
     ["service time, from sending", serviceMs],
     ["failed answers", failedMs],
     ["wait for a connection", queuedMs],
     ["send to receipt", minedMs],
+    ["notification, after the first socket", notificationMs],
     ["begun late by", self.lateMs],
   ];
-  return table(
-    ["what", "count", "p50", "p90", "p99", "p99.9", "max"],
-    rows
-      .filter(([, summary]) => summary.count > 0)
-      .map(([name, summary]) => [name, count(summary.count), ...percentileCells(summary)]),
-  );
+  return table({
+    caption: "Latencies in detail",
+    rows: rows.filter(([, summary]) => summary.count > 0),
+    columns: [
+      { title: "what", cell: ([name]) => name },
+      { title: "count", number: true, cell: ([, summary]) => count(summary.count) },
+      ...percentileColumns<[string, LatencySummary]>(([, summary]) => summary),
+    ],
+  });
 }
 
-function percentileCells({ p50, p90, p99, p999, max, count: recorded }: LatencySummary): string[] {
-  return [p50, p90, p99, p999, max].map((value) => (recorded === 0 ? "–" : milliseconds(value)));
-}
+const percentiles = [
+  ["p50", "p50"],
+  ["p90", "p90"],
+  ["p99", "p99"],
+  ["p99.9", "p999"],
+  ["max", "max"],
+] as const;
 
-/** Wide tables scroll in a box of their own, so that the page does not. The keyboard reaches the box. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const isEmptyHead = head.every((cell) => cell === "");
-  const headRow = `<thead><tr>${head.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join("")}</tr></thead>`;
-  const body = rows.map(
-    ([first = "", ...others]) =>
-      `<tr><th scope="row">${escapeHtml(first)}</th>${others
-        .map((cell) => `<td>${escapeHtml(cell)}</td>`)
-        .join("")}</tr>`,
-  );
-  return `<div class="scroll" tabindex="0"><table>${isEmptyHead ? "" : headRow}<tbody>${body.join("")}</tbody></table></div>`;
+function percentileColumns<Row>(summaryOf: (row: Row) => LatencySummary) {
+  return percentiles.map(([title, name]) => ({
+    title,
+    number: true,
+    cell(row: Row) {
+      const summary = summaryOf(row);
+      return summary.count === 0 ? "–" : milliseconds(summary[name]);
+    },
+  }));
 }

@@ -1,8 +1,10 @@
 import { escapeHtml } from "../../../lib/web/html.ts";
 
+export type Tone = "one" | "two" | "three";
+
 export type PlotLine = {
   name: string;
-  tone: "one" | "two" | "three";
+  tone: Tone;
   points: readonly { x: number; y: number }[];
 };
 
@@ -20,7 +22,7 @@ export type Plot = {
 
 const width = 640;
 const height = 240;
-const margin = { left: 104, right: 14, top: 14, bottom: 30 };
+const margin = { left: 104, right: 30, top: 14, bottom: 30 };
 const plotWidth = width - margin.left - margin.right;
 const plotHeight = height - margin.top - margin.bottom;
 const tickCount = 5;
@@ -91,12 +93,12 @@ function label(x: number, y: number, text: string, anchor: "middle" | "end"): st
   return `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 }
 
-function legendItem({ name, tone }: PlotLine): string {
+export function legendItem({ name, tone }: Pick<PlotLine, "name" | "tone">): string {
   return `<span class="legend ${tone}">${escapeHtml(name)}</span>`;
 }
 
 /** The next number above that is round enough for an axis. */
-function niceAbove(value: number): number {
+export function niceAbove(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * power >= value) ?? 10;
