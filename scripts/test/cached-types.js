@@ -16,11 +16,21 @@ const folder = fileURLToPath(
 if (module.registerHooks !== undefined && module.stripTypeScriptTypes !== undefined) {
   mkdirSync(folder, { recursive: true });
   module.registerHooks({
+    // A file is asked for by its whole name: there is nothing to look up.
+    resolve(specifier, context, nextResolve) {
+      const parent = context.parentURL;
+      if (!isOwn(parent) || !/^\.{1,2}\/.*\.ts$/.test(specifier)) return nextResolve(specifier, context);
+      return { url: new URL(specifier, parent).href, format: "module", shortCircuit: true };
+    },
     load(url, context, nextLoad) {
-      if (!url.startsWith(root) || !url.endsWith(".ts")) return nextLoad(url, context);
+      if (!isOwn(url)) return nextLoad(url, context);
       return { format: "module", source: stripped(fileURLToPath(url)), shortCircuit: true };
     },
   });
+}
+
+function isOwn(url) {
+  return url?.startsWith(root) === true && url.endsWith(".ts");
 }
 
 function stripped(file) {
