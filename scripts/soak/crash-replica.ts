@@ -49,6 +49,8 @@ export function runCrashReplica({
         env: {
           ...env,
           PATH: process.env["PATH"],
+          // Of npm test: types are stripped once.
+          NODE_OPTIONS: process.env["NODE_OPTIONS"],
           NODE_COMPILE_CACHE: cacheFolder,
           CRASH_CONFIG: configFile,
           CRASH_AT: point,

@@ -19,6 +19,7 @@ import { createUnique, fill, type WorkloadName, workloads } from "../../scripts/
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
 import { judge, summarizeTurns, type Turn } from "../../scripts/bench/workers/judge.ts";
 import { readOptions as readWorkersOptions } from "../../scripts/bench/workers/options.ts";
+import { nodeEnvironment } from "../helpers/node-environment.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -362,7 +363,7 @@ function runBench(t: Test, args: readonly string[], env: Readonly<Record<string,
   const folder = join(testFolder(t, { temporary: {} }), "temporary");
   const script = join(root, "scripts/bench/main.ts");
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: folder, ...env },
+    env: { ...nodeEnvironment, TMPDIR: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

@@ -7,6 +7,7 @@ import { keyVersionKey } from "../../lib/redis/keys/api-keys.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
 import { type GatewayUnderTest, startGateway } from "../helpers/gateway.ts";
+import { nodeEnvironment } from "../helpers/node-environment.ts";
 import { asUser } from "../helpers/redis.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
@@ -94,7 +95,7 @@ t.test("a backup goes through a pipe", async (t) => {
   await redis.flushall();
   const main = fileURLToPath(new URL("../../scripts/keys/main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "import", "-"], {
-    env: { PATH: process.env["PATH"], REDIS_URL: server.url },
+    env: { ...nodeEnvironment, REDIS_URL: server.url },
     stdio: ["pipe", "ignore", "ignore"],
   });
   child.stdin.end(`${out}\n`);

@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { createLimiter } from "../../gateway/limits/limiter.ts";
 import { checkApiKey, hashApiKey } from "../../lib/keys/api-key.ts";
 import { runKeys } from "../../scripts/keys/run-keys.ts";
+import { nodeEnvironment } from "../helpers/node-environment.ts";
 import { asUser, startRedis } from "../helpers/redis.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { dump, mustFind, startKeyRig } from "../lib/keys/key-store-rig.ts";
@@ -48,7 +49,7 @@ function runProgram(args: string[], { env, cwd = root }: { env: Record<string, s
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(root, "scripts/keys/main.ts"), ...args],
-    { cwd, env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] },
+    { cwd, env: { ...nodeEnvironment, ...env }, stdio: ["ignore", "pipe", "pipe"] },
   );
   let out = "";
   let err = "";

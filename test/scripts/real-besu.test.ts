@@ -4,6 +4,7 @@ import t from "tap";
 import { checks } from "../../scripts/real-besu/checks.ts";
 import { runRealBesu } from "../../scripts/real-besu/run-real-besu.ts";
 import { placeStandIn } from "../fakes/besu-stand-in/place-stand-in.ts";
+import { nodeEnvironment } from "../helpers/node-environment.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { freePortBase } from "./network/rig.ts";
 
@@ -31,8 +32,7 @@ t.test(
       reportFile: join(folder, "report.json"),
       upgradeTo: placeStandIn(join(folder, "another-besu")),
       env: {
-        PATH: process.env["PATH"],
-        HOME: process.env["HOME"],
+        ...nodeEnvironment,
         STAND_IN_OWNER_PID: String(process.pid),
         NATIVE_PORT_BASE: String(await freePortBase()),
       },
@@ -87,7 +87,7 @@ t.test("a Besu that does not start is NOT OK, and nothing goes on", async (t) =>
   const code = await runRealBesu({
     besuHome: testFolder(t, {}),
     short: true,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
+    env: nodeEnvironment,
     signal: new AbortController().signal,
     print: (text) => lines.push(text),
   });
@@ -108,8 +108,7 @@ t.test("a validator that does not do what was claimed is NOT OK, and so is the w
     only: "no fees",
     reportFile: join(folder, "report.json"),
     env: {
-      PATH: process.env["PATH"],
-      HOME: process.env["HOME"],
+      ...nodeEnvironment,
       STAND_IN_OWNER_PID: String(process.pid),
       STAND_IN_GAS_PRICE: "0x3b9aca00",
       NATIVE_PORT_BASE: String(await freePortBase()),
@@ -131,7 +130,7 @@ t.test("what there was no time for is skipped by name, and the whole is no succe
   const code = await runRealBesu({
     besuHome: testFolder(t, {}),
     short: true,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
+    env: nodeEnvironment,
     signal: new AbortController().signal,
     print: (text) => lines.push(text),
     now: () => (clockMs += 900_000),

@@ -10,6 +10,7 @@ import { isFree } from "../../../scripts/processes/free-port.ts";
 import { processIdentity } from "../../../scripts/processes/process-identity.ts";
 import { claimPortBlock } from "../../../scripts/processes/reserved-port.ts";
 import { placeStandIn } from "../../fakes/besu-stand-in/place-stand-in.ts";
+import { nodeEnvironment } from "../../helpers/node-environment.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
 
 export type Outcome = { code: number; out: string; err: string };
@@ -72,7 +73,7 @@ export async function makeNetwork(t: Test, { more = [] }: { more?: readonly stri
   writeFileSync(configFile, [...settings, ...more, "status: { stalledAfterSeconds: 5 }", ""].join("\n"));
   const env = {
     BESU_HOME: placeStandIn(join(parent, "besu")),
-    PATH: process.env["PATH"],
+    ...nodeEnvironment,
     STAND_IN_OWNER_PID: String(process.pid),
   };
   const made = await runGenesis({
