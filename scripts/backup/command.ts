@@ -7,6 +7,8 @@ export type CommandInput = {
   config: BackupConfig;
   env: Readonly<Record<string, string | undefined>>;
   json: boolean;
+  /** From its first call on Ctrl-C does not end this process, and aborts this. */
+  interruption: () => AbortSignal;
   /** Unix milliseconds. */
   now: () => number;
   /** To stdout: the result. */

@@ -4,6 +4,11 @@ import { runBackup } from "./run-backup.ts";
 process.exitCode = await runBackup({
   args: process.argv.slice(2),
   env: process.env,
+  interruption() {
+    const stopping = new AbortController();
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
+    return stopping.signal;
+  },
   now: Date.now,
   print: (text) => process.stdout.write(`${text}\n`),
   note: (text) => process.stderr.write(`${text}\n`),

@@ -20,6 +20,7 @@ const lastOf = {
   redis: "appendonlydir",
   "redis-faucet": "appendonlydir",
   postgres: "PG_VERSION",
+  validator: "DATABASE_METADATA.json",
 } as const;
 
 /**

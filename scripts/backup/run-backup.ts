@@ -20,7 +20,9 @@ const program: Program<BackupCommand> = {
 export async function runBackup({
   args,
   ...io
-}: Pick<CommandInput, "env" | "now" | "print" | "note"> & { args: readonly string[] }): Promise<0 | 1 | 2> {
+}: Pick<CommandInput, "env" | "interruption" | "now" | "print" | "note"> & {
+  args: readonly string[];
+}): Promise<0 | 1 | 2> {
   try {
     const read = readCommandLine(program, args);
     if (read.kind === "help") {

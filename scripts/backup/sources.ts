@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CommandError } from "../../lib/cli/command.ts";
 import type { BackupManifest, BackupPart } from "./archive/manifest.ts";
-import type { PackedPart } from "./archive/take-backup.ts";
+import type { PackedPart, PartSource } from "./archive/take-backup.ts";
 import type { BackupConfig } from "./config.ts";
 import { packNetworkKeys } from "./parts/network-keys.ts";
 import {
@@ -14,6 +14,7 @@ import {
 import { requestedBaseBackups } from "./parts/postgres-requests.ts";
 import { findPostgresTools } from "./parts/postgres-tools.ts";
 import { packRedis } from "./parts/redis.ts";
+import type { ValidatorSource } from "./parts/validator-data.ts";
 
 /**
  * In the order in which they are taken. The faucet's claims come before the api's records: what is paid after its own copy stands on the
@@ -22,7 +23,10 @@ import { packRedis } from "./parts/redis.ts";
 export const sourceNames = ["keys", "redis-faucet", "redis", "postgres"] as const;
 export type SourceName = (typeof sourceNames)[number];
 
-type Source = { name: SourceName; pack: (scratch: string) => Promise<PackedPart> };
+/** Taken by name only: it is stopped meanwhile. */
+const validatorName = "validator" as const;
+/** What may be asked for. */
+export const askedNames = [...sourceNames, validatorName] as const;
 
 /**
  * What is backed up here.
@@ -32,14 +36,17 @@ type Source = { name: SourceName; pack: (scratch: string) => Promise<PackedPart>
 export function openSources({
   config,
   only,
+  validator,
   now,
   path,
 }: {
   config: BackupConfig;
-  only: readonly SourceName[] | undefined;
+  /** Whose data is taken, too. */
+  validator?: ValidatorSource | undefined;
+  only: readonly (typeof askedNames)[number][] | undefined;
   now: () => number;
   path: string | undefined;
-}): { parts: readonly Source[]; chain: () => BackupManifest["chain"] } {
+}): { parts: readonly PartSource[]; chain: () => BackupManifest["chain"] } {
   let chain: BackupManifest["chain"];
   const settings = {
     keys: "networkFolder",
@@ -76,20 +83,33 @@ export function openSources({
   } satisfies Record<SourceName, (scratch: string) => Promise<PackedPart>>;
 
   const configured = sourceNames.filter((name) => config[settings[name]] !== "");
-  const missing = only?.find((name) => !configured.includes(name));
+  const wanted: readonly SourceName[] = only?.filter((name) => name !== validatorName) ?? configured;
+  const missing = wanted.find((name) => !configured.includes(name));
   if (missing !== undefined)
     throw new CommandError(`${missing}: ${settings[missing]} of the configuration of backups is empty.`, {
       exitCode: 2,
     });
-  if (configured.length === 0) {
+  if (configured.length === 0 && validator === undefined) {
     throw new CommandError(
       "There is nothing to back up: npm start does not run here, and the configuration names no database (BACKUP_POSTGRES_URL, BACKUP_REDIS_URL, …).",
       { exitCode: 1 },
     );
   }
   return {
-    parts: (only ?? configured).map((name) => ({ name, pack: pack[name] })),
-    chain: () => chain,
+    parts: [
+      ...wanted.map((name) => ({ name, pack: pack[name] })),
+      ...(validator === undefined
+        ? []
+        : [
+            {
+              name: validatorName,
+              around: validator.around,
+              pack: async () =>
+                packedAs(await validator.pack(), "tar", (rest) => ({ name: validatorName, ...rest })),
+            },
+          ]),
+    ],
+    chain: () => chain ?? validator?.chain,
   };
 }
 

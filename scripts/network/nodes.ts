@@ -41,6 +41,8 @@ export type Nodes = {
     signal: AbortSignal;
     onLine: (line: string) => void;
   }): Promise<void>;
+  /** Where a stopped node keeps its chain. Absent where something else runs the nodes. */
+  dataOf?(name: string): NodeData;
   besu: BesuVersions;
   /** Our own processes. Absent where they are not containers. */
   services?: Services;
@@ -51,6 +53,17 @@ export type Nodes = {
     /** Stops it and the validators: dependents first. */
     down(): Promise<void>;
   };
+};
+
+/** A folder of this machine; or one of a container's volume, and how a program runs beside it, as the node's user. */
+export type NodeData =
+  | { kind: "folder"; folder: string }
+  | { kind: "volume"; folder: string; beside: (words: readonly string[]) => ProgramLine };
+
+export type ProgramLine = {
+  program: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
 };
 
 /** How versions of Besu are named here: by an image, or by a folder. */

@@ -1,11 +1,8 @@
 import { spawn } from "node:child_process";
+import type { ProgramLine } from "./nodes.ts";
 
 /** Runs a program on this terminal and our streams. @returns its exit code. */
-export type RunAttached = (command: {
-  program: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string | undefined>>;
-}) => Promise<number>;
+export type RunAttached = (command: ProgramLine) => Promise<number>;
 
 /** Uses our own streams. A terminal's Ctrl-C reaches both processes; the child ends first. */
 export const runAttached: RunAttached = ({ program, args, env }) =>

@@ -1,15 +1,12 @@
 import { type NetworkConfig, readNetworkConfig } from "../../genesis/config.ts";
-import { readManifest } from "../../genesis/manifest.ts";
 import { CommandError, type Program, textOf, type Values } from "../../lib/cli/command.ts";
 import { readCommandLine } from "../../lib/cli/read-command-line.ts";
 import { ConfigError } from "../../lib/config/read-config.ts";
 import { type CommandInput, commonOptions, type ExitCode, type NetworkCommand } from "./command.ts";
-import { openDockerNodes } from "./docker/docker-nodes.ts";
 import { downCommand } from "./down.ts";
-import { openNodesElsewhere } from "./elsewhere/nodes-elsewhere.ts";
 import { insideText, isInside, runInside } from "./inside.ts";
 import { logsCommand } from "./logs.ts";
-import { openNativeNodes } from "./native/native-nodes.ts";
+import { openNodes } from "./open-nodes.ts";
 import { recoverCommand } from "./recover.ts";
 import { rpcCommand } from "./rpc.ts";
 import type { RunAttached } from "./run-attached.ts";
@@ -94,16 +91,7 @@ async function openNetwork({
       "--at and --native do not go together: either one says where the validators are.",
       { exitCode: 2 },
     );
-  const reopen = async () => {
-    const read = readManifest(folder);
-    if ("problem" in read) throw new CommandError(read.problem, { exitCode: 1 });
-    const { manifest } = read;
-    if (at !== undefined) return { manifest, nodes: openNodesElsewhere({ manifest, at }) };
-    const nodes =
-      values["native"] === true
-        ? await openNativeNodes({ folder, manifest, portBase: config.native.portBase, env })
-        : await openDockerNodes({ folder, manifest, env });
-    return { manifest, nodes };
-  };
+  const native = values["native"] === true;
+  const reopen = () => openNodes({ folder, at, native, portBase: config.native.portBase, env });
   return { config, folder, json: values["json"] === true, reopen, ...(await reopen()) };
 }

@@ -8,7 +8,7 @@ export type PartName = BackupPart["name"];
 
 export const manifestFile = "manifest.json";
 /** In the order in which they are taken: what is paid stands on the chain and in PostgreSQL before it is forgotten in Redis. */
-export const partNames = ["keys", "redis-faucet", "redis", "postgres"] as const;
+export const partNames = ["keys", "redis-faucet", "redis", "postgres", "validator"] as const;
 
 const count = z.int().min(0);
 const file = { file: z.string().regex(/^[a-z0-9-]+\.[a-z]+\.zst\.age$/), ...sealedSchema.shape };
@@ -29,6 +29,13 @@ const postgresFacts = z.strictObject({
   orders: count,
   paidWei: z.string().regex(/^\d+$/),
 });
+const validatorFacts = z.strictObject({
+  validator: z.string().regex(/^validator-[1-9]\d*$/),
+  /** The last block that it told before it was stopped. */
+  height: count,
+  /** The version of Besu whose database it is; empty where the node was down. An older one may not open it. */
+  besu: z.string().max(100),
+});
 const keysFacts = z.strictObject({ files: count });
 
 const partSchema = z.discriminatedUnion("name", [
@@ -36,6 +43,7 @@ const partSchema = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("redis"), ...file, facts: redisFacts }),
   z.strictObject({ name: z.literal("redis-faucet"), ...file, facts: redisFacts }),
   z.strictObject({ name: z.literal("postgres"), ...file, facts: postgresFacts }),
+  z.strictObject({ name: z.literal("validator"), ...file, facts: validatorFacts }),
 ]);
 
 export const manifestSchema = z.strictObject({
@@ -46,7 +54,7 @@ export const manifestSchema = z.strictObject({
   finishedAt: z.iso.datetime(),
   /** The version of Tollgate that took it. */
   version: z.string(),
-  /** Of the network's folder, where there is one. */
+  /** Of the network's folder, where its keys or a validator's data are part. */
   chain: z
     .strictObject({ chainId: z.int().positive(), genesisHash: z.string().regex(/^0x[0-9a-f]{64}$/) })
     .optional(),

@@ -20,6 +20,15 @@ export type PackedPart = {
   extension: "rdb" | "tar";
 };
 
+const takeAsItIs: NonNullable<PartSource["around"]> = (take) => take();
+
+export type PartSource = {
+  name: PartName;
+  pack: (scratch: string) => Promise<PackedPart>;
+  /** Does what has to be done before it is packed, and afterwards, also where that has failed. */
+  around?: (take: () => Promise<BackupPart>) => Promise<BackupPart>;
+};
+
 /**
  * Takes a backup into a new folder of `to`, which gets its name when all of it is on the disk. Where a part fails, nothing is left and
  * all that was there stays.
@@ -36,7 +45,7 @@ export async function takeBackup({
   to: string;
   keys: WriterKeys;
   /** In their order; `scratch` is a folder on the same disk that is removed afterwards. */
-  parts: readonly { name: PartName; pack: (scratch: string) => Promise<PackedPart> }[];
+  parts: readonly PartSource[];
   version: string;
   chain: () => BackupManifest["chain"];
   now: () => number;
@@ -55,7 +64,10 @@ export async function takeBackup({
       );
     });
     const taken: BackupPart[] = [];
-    for (const { name, pack } of parts) {
+    for (const { name, pack, around = takeAsItIs } of parts) {
+      taken.push(await around(() => takeOne(name, pack)));
+    }
+    async function takeOne(name: PartName, pack: PartSource["pack"]): Promise<BackupPart> {
       const beganMs = now();
       const scratch = join(partial, "scratch");
       await mkdir(scratch, { mode: 0o700 });
@@ -67,10 +79,10 @@ export async function takeBackup({
         recipients: keys.recipients,
       });
       await rm(scratch, { recursive: true });
-      taken.push(packed.describe(file, sealed));
       note(
         `${name}: ${size(sealed.plainBytes)}, ${size(sealed.bytes)} encrypted, ${((now() - beganMs) / 1000).toFixed(1)} s`,
       );
+      return packed.describe(file, sealed);
     }
     const known = chain();
     const manifest: BackupManifest = {

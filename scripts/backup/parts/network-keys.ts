@@ -27,10 +27,7 @@ export async function packNetworkKeys(folder: string): Promise<{
   const { files } = await measure(folder, names);
   // A name that begins with a dash is none of tar's options.
   return {
-    source: packFolder(
-      folder,
-      names.map((name) => `./${name}`),
-    ),
+    source: packFolder(folder, { names: names.map((name) => `./${name}`) }),
     facts: { files },
     chain: { chainId, genesisHash },
   };

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
@@ -6,14 +6,43 @@ import { pipeline } from "node:stream/promises";
 
 const wordsMax = 2_000;
 
-/** What stands in `folder`, as a tar stream that fails where tar does. `names`: only these. */
-export function packFolder(folder: string, names: readonly string[] = ["."]): Readable {
-  const child = spawn("tar", ["--create", "--file=-", "-C", folder, "--", ...names], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+export type TarProgram = {
+  program: string;
+  args: readonly string[];
+  env?: Readonly<Record<string, string | undefined>>;
+};
+
+/** What stands in `folder`, as a tar stream that fails where tar does. `names`: only these. `without`: not these. */
+export function packFolder(
+  folder: string,
+  { names = ["."], without = [] }: { names?: readonly string[]; without?: readonly string[] } = {},
+): Readable {
+  const [program = "", ...args] = packWords({ folder, names, without });
+  return packBy({ program, args });
+}
+
+/** The command line by which tar packs a folder. */
+export function packWords({
+  folder,
+  names = ["."],
+  without = [],
+}: {
+  folder: string;
+  names?: readonly string[];
+  without?: readonly string[];
+}): readonly string[] {
+  const left = without.map((name) => `--exclude=${name}`);
+  return ["tar", "--create", "--file=-", "-C", folder, ...left, "--", ...names];
+}
+
+/** What a tar writes, wherever it runs, as a stream that fails where it does. */
+export function packBy(tar: TarProgram): Readable {
+  const child = start(tar, ["ignore", "pipe", "pipe"]);
   const packed = new PassThrough();
   const ended = endOf(child);
-  pipeline(child.stdout, packed, { end: false })
+  const out = child.stdout;
+  if (out === null) throw new Error("tar has no output");
+  pipeline(out, packed, { end: false })
     .then(() => ended)
     .then(
       () => packed.end(),
@@ -25,14 +54,18 @@ export function packFolder(folder: string, names: readonly string[] = ["."]): Re
 
 /** Unpacks into a folder that is there, as files of the current user. tar itself refuses names that lead out of it. */
 export async function unpackFolder(plain: Readable, folder: string): Promise<void> {
-  const child = spawn(
-    "tar",
-    ["--extract", "--file=-", "--no-same-owner", "--preserve-permissions", "-C", folder],
-    {
-      stdio: ["pipe", "ignore", "pipe"],
-    },
-  );
+  const [program = "", ...args] = unpackWords(folder);
+  await unpackBy({ program, args }, plain);
+}
+
+export function unpackWords(folder: string): readonly string[] {
+  return ["tar", "--extract", "--file=-", "--no-same-owner", "--preserve-permissions", "-C", folder];
+}
+
+export async function unpackBy(tar: TarProgram, plain: Readable): Promise<void> {
+  const child = start(tar, ["pipe", "ignore", "pipe"]);
   const ended = endOf(child);
+  if (child.stdin === null) throw new Error("tar has no input");
   try {
     await pipeline(plain, child.stdin);
   } catch (error) {
@@ -46,7 +79,12 @@ export async function unpackFolder(plain: Readable, folder: string): Promise<voi
   await ended;
 }
 
-function endOf(child: ReturnType<typeof spawn>): Promise<void> {
+/** In a group of its own: a terminal's Ctrl-C reaches us alone, and what is under way is ended in order. */
+function start({ program, args, env = process.env }: TarProgram, stdio: StdioOptions): ChildProcess {
+  return spawn(program, args, { stdio, env: { ...env }, detached: true });
+}
+
+function endOf(child: ChildProcess): Promise<void> {
   let words = "";
   child.stderr?.on("data", (piece: Buffer) => {
     words = (words + piece.toString()).slice(-wordsMax);

@@ -79,6 +79,8 @@ async function tryPart({
       return await tryPostgres({ facts: part.facts, folder, scratch, tools, env });
     case "keys":
       return await tryKeys({ facts: part.facts, folder });
+    case "validator":
+      return await tryValidator({ facts: part.facts, folder });
   }
 }
 
@@ -91,4 +93,19 @@ async function tryKeys({ facts, folder }: { facts: { files: number }; folder: st
   if (files !== facts.files) problems.push(`it holds ${files} files instead of ${facts.files}`);
   const found = `${files} files, the keys of ${read.manifest.validators.length} validators`;
   return { found, problem: problems.length === 0 ? undefined : problems.join("; ") };
+}
+
+/** No Besu is here to open it: each byte is what was packed, and there is something. */
+async function tryValidator({
+  facts: { validator, height },
+  folder,
+}: {
+  facts: { validator: string; height: number };
+  folder: string;
+}): Promise<Tried> {
+  const files = await countFiles(folder);
+  return {
+    found: `${files} files of ${validator}, at block ${height}`,
+    problem: files === 0 ? "it holds no file" : undefined,
+  };
 }

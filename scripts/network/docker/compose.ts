@@ -56,6 +56,10 @@ export function createCompose({
     return runDocker({ args: [...prefix, ...args], env: environment, ...options });
   }
 
+  function line(args: readonly string[]) {
+    return { program: "docker", args: [...prefix, ...args], env: environment };
+  }
+
   async function mustRun(args: readonly string[]): Promise<readonly string[]> {
     const outcome = await run(args);
     if (!outcome.ok) throw new Error(`docker compose ${args[0]}: ${outcome.why}`);
@@ -90,9 +94,10 @@ export function createCompose({
   return {
     run,
     mustRun,
+    /** What `run` runs, for somebody else to run. */
+    line,
     /** The same on the caller's terminal. @returns the exit code. */
-    attach: (args: readonly string[], attached: RunAttached) =>
-      attached({ program: "docker", args: [...prefix, ...args], env: environment }),
+    attach: (args: readonly string[], attached: RunAttached) => attached(line(args)),
     /** The state of each service's container, such as `running`. Calls at the same time share one answer. */
     states(): Promise<ReadonlyMap<string, string>> {
       looking ??= look().finally(() => {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Manifest } from "../../../genesis/manifest.ts";
+import { containerPaths } from "../../../genesis/node-config.ts";
 import { addRedisUsers } from "../../../genesis/redis-users.ts";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
@@ -120,6 +121,14 @@ export async function openDockerNodes({
     async stop(name) {
       await compose.mustRun(["stop", name]);
     },
+
+    dataOf: (name) => ({
+      kind: "volume",
+      folder: containerPaths.data,
+      // Only while the node is down: the container takes its address.
+      beside: ([program = "", ...words]) =>
+        compose.line(["run", "--rm", "--no-deps", "-T", "--entrypoint", program, name, ...words]),
+    }),
 
     async wipe(name) {
       await compose.mustRun(["rm", "--force", "--stop", name]);

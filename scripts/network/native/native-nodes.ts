@@ -118,6 +118,8 @@ export async function openNativeNodes({
 
     stop: (name) => memberOf(name).process.stop(),
 
+    dataOf: (name) => ({ kind: "folder", folder: memberOf(name).dataFolder }),
+
     async wipe(name) {
       await rm(memberOf(name).dataFolder, { recursive: true, force: true });
     },

@@ -1,10 +1,9 @@
-import { quorumOf } from "../../../lib/ibft/quorum.ts";
 import { compareVersions } from "../../../lib/version.ts";
 import { tellLastWords } from "../bring-up.ts";
-import type { NetworkStatus } from "../chain/network-status.ts";
 import type { CommandInput } from "../command.ts";
 import { commandLike } from "../command-like.ts";
 import type { NetworkNode } from "../nodes.ts";
+import { whyNoneToSpare } from "../none-to-spare.ts";
 import { currentStatus } from "../show-status.ts";
 import type { NotChanged } from "../validators/change.ts";
 import { runningVersion } from "./besu-version.ts";
@@ -67,7 +66,12 @@ export async function planBesu(input: CommandInput, asked: BesuUpgrade): Promise
   const plan = { ...found, nodes: ordered, due, running };
   const refused =
     whyDowngrade(plan, asked) ??
-    (plan.due.length === 0 ? undefined : whyNotNow(input, await currentStatus(input), underway));
+    (plan.due.length === 0
+      ? undefined
+      : whyNoneToSpare(input, await currentStatus(input), {
+          underway,
+          what: "an upgrade",
+        }));
   return refused ?? plan;
 }
 
@@ -222,37 +226,7 @@ async function refuseIfOthersAreDown(input: CommandInput, name: string): Promise
   const { nodes } = await input.reopen();
   const status = await currentStatus({ ...input, nodes });
   const track = (await readVersions(input.folder))[nodes.besu.track];
-  return whyNotNow(input, status, track.next?.underway?.name ?? name);
-}
-
-function whyNotNow(
-  input: Pick<CommandInput, "values">,
-  { validators, members, verdict, reasons }: NetworkStatus,
-  underway: string | undefined,
-): NotChanged | undefined {
-  const down = validators.filter(
-    ({ name, inSet, takesPart, state }) => name !== underway && (inSet ? !takesPart : state !== "up"),
-  );
-  const quorum = quorumOf(members);
-  if (down.length > 0) {
-    const names = down.map(({ name }) => name).join(", ");
-    return {
-      failed:
-        `Not now: ${names} ${down.length === 1 ? "is" : "are"} down or behind already, and an upgrade takes one more away for a while ` +
-        `(${quorum} of ${members} have to seal a block). Nothing more is changed.\n  ${reasons.join("\n  ")}\nBring it back first: npm run network -- ${commandLike(input, "status")}`,
-      code: 1,
-    };
-  }
-  if (members - 1 < quorum) {
-    return {
-      failed: `With ${members} validators each has to seal each block: the chain would stand while one restarts. Nothing is changed; add validators first (validator add).`,
-      code: 1,
-    };
-  }
-  // The one that a run before has left may be why it stands.
-  if (verdict === "stalled" && underway === undefined)
-    return { failed: `The chain stands still: nothing is changed.\n  ${reasons.join("\n  ")}`, code: 1 };
-  return undefined;
+  return whyNoneToSpare(input, status, { underway: track.next?.underway?.name ?? name, what: "an upgrade" });
 }
 
 function whyDowngrade(

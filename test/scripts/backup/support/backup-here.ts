@@ -1,11 +1,18 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { runBackup } from "../../../../scripts/backup/run-backup.ts";
 import { testFolder } from "../../../helpers/test-folder.ts";
 
 /** `npm run backup -- …` in this process, with a folder and keys of the test's own. */
-export async function backupHere(t: Test, env: Readonly<Record<string, string>> = {}) {
-  const folder = testFolder(t);
+export async function backupHere(
+  t: Test,
+  env: Readonly<Record<string, string>> = {},
+  {
+    folder = testFolder(t),
+    signal = new AbortController().signal,
+  }: { /** Else the test's own, made anew. */ folder?: string; signal?: AbortSignal } = {},
+) {
   const [to, keys] = [join(folder, "backups"), join(folder, "keys")];
   const all = {
     PATH: process.env["PATH"],
@@ -20,6 +27,7 @@ export async function backupHere(t: Test, env: Readonly<Record<string, string>> 
     const code = await runBackup({
       args,
       env: all,
+      interruption: () => signal,
       now: Date.now,
       print: (text) => out.push(text),
       note: (text) => err.push(text),
@@ -31,6 +39,6 @@ export async function backupHere(t: Test, env: Readonly<Record<string, string>> 
     if (done.code !== 0) throw new Error(`backup ${args.join(" ")}: ${done.err}`);
     return done;
   };
-  await must("init");
+  if (!existsSync(all.BACKUP_KEYS)) await must("init");
   return { backup, must, folder, to, keys };
 }
