@@ -13,6 +13,10 @@ const benches: Readonly<
     what: "the gateway with one worker, two and more: calls a second, CPU time of a call",
     run: async (args) => (await import("./workers/main.ts")).main(args),
   },
+  spread: {
+    what: "how evenly several processes behind one port get its connections, by the way in which they get them",
+    run: async (args) => (await import("./spread/main.ts")).main(args),
+  },
   profile: {
     what: "where the gateway's time goes under load, by module and by function",
     run: async (args) => (await import("./profile/main.ts")).main(args),
@@ -56,7 +60,7 @@ const benches: Readonly<
 };
 
 const list = Object.entries(benches).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`);
-const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway, workers, profile and scale: --help tells their options\n`;
+const usage = `Usage: npm run bench -- [NAME] [OPTIONS]\n\n${list.join("\n")}\n\ngateway, workers, spread, profile and scale: --help tells their options\n`;
 
 const [first = ""] = process.argv.slice(2);
 const isNamed = first !== "" && !first.startsWith("-");

@@ -17,6 +17,7 @@ import { spreadOf, summarizeWorkload } from "../../scripts/bench/gateway/summari
 import { createStubChain } from "../../scripts/bench/gateway/validators/stub-chain.ts";
 import { createUnique, fill, type WorkloadName, workloads } from "../../scripts/bench/gateway/workloads.ts";
 import { readCpuProfile } from "../../scripts/bench/profile/read-cpu-profile.ts";
+import { summarizeSpread } from "../../scripts/bench/spread/summarize-spread.ts";
 import { judge, summarizeTurns, type Turn } from "../../scripts/bench/workers/judge.ts";
 import { readOptions as readWorkersOptions } from "../../scripts/bench/workers/options.ts";
 import { nodeEnvironment } from "../helpers/node-environment.ts";
@@ -95,6 +96,34 @@ t.test("two workers are measured beside one, with a verdict", { skip: cannotMeas
   t.equal(code, verdict === "passed" ? 0 : 1, stderr);
   t.not(verdict, undefined, stdout);
   t.strictSame(bench.leftovers(), { files: [], processes: [] });
+});
+
+t.test("how connections are spread is measured for each way to share a port", async (t) => {
+  const args = ["spread", "--workers", "2", "--connections", "8", "--runs", "1"];
+  const { code, stdout, stderr } = await runBench(t, args).ended;
+  t.equal(code, 0, stderr);
+  for (const kind of ["own listeners", "one listener", "handed over"]) {
+    for (const pace of ["at once", "in turn"]) t.match(stdout, new RegExp(`${kind} +8 +${pace} +[01]\\.\\d`));
+  }
+  // What Node's primary hands over one by one it gives in turn.
+  t.match(stdout, /handed over +8 +in turn +1\.00 +1\.00 +0\.00 +1\.00–1\.00/);
+  t.match(await runBench(t, ["spread", "--connections", "8,0"]).ended, { code: 2, stderr: /whole numbers/ });
+});
+
+t.test("a spread is told in parts of an even share", async (t) => {
+  const even = { least: 1, most: 1, leastEver: 1, mostEver: 1, deviation: 0 };
+  t.strictSame(summarizeSpread([[60, 60]]), even);
+  const { least, most, leastEver, mostEver, deviation } = summarizeSpread([
+    [30, 90],
+    [60, 60],
+  ]);
+  t.strictSame(
+    { least, most, leastEver, mostEver, deviation },
+    {
+      ...{ least: 0.75, most: 1.25 },
+      ...{ leastEver: 0.5, mostEver: 1.5, deviation: 0.25 },
+    },
+  );
 });
 
 t.test("interrupted in the middle, it ends all that it has started", { skip: cannotMeasure }, async (t) => {
