@@ -3,6 +3,7 @@ import type { EndedBy, EndSignal, Fleet, FleetResult } from "./fleet.ts";
 import { createLocalFleet } from "./local-fleet.ts";
 import type { LoadOptions } from "./options.ts";
 import { clientsAt, type Plan } from "./plan/plan.ts";
+import { createProcessFleet } from "./processes/process-fleet.ts";
 import type { Inputs } from "./read-inputs.ts";
 import { createProgress } from "./report/progress.ts";
 import { createReport, type Report } from "./report/report.ts";
@@ -41,7 +42,12 @@ export async function measure({
   const setup = createSetup(options, inputs);
   const say = (text: string) => output.note(`${text}\n`);
   if (setup.warmupMs > 0) say(`Warming up for ${setup.warmupMs / 1000} s, not counted …`);
-  const fleet = await createFleet({ setup, say });
+  const fleet = await createFleet({
+    setup,
+    say,
+    processes: options.processes,
+    thresholds: inputs.thresholds,
+  });
   try {
     const preparing = fleet.prepare();
     const signal = await Promise.race([preparing, ended]);
@@ -56,8 +62,20 @@ export async function measure({
   }
 }
 
-function createFleet({ setup, say }: { setup: RunSetup; say: (text: string) => void }): Promise<Fleet> {
-  return createLocalFleet({ setup, say });
+async function createFleet({
+  setup,
+  say,
+  processes,
+  thresholds,
+}: {
+  setup: RunSetup;
+  say: (text: string) => void;
+  processes: number;
+  thresholds: Inputs["thresholds"];
+}): Promise<Fleet> {
+  if (processes === 1) return createLocalFleet({ setup, say });
+  const wantsTallies = thresholds.some(({ abortOnFail }) => abortOnFail);
+  return createProcessFleet({ setup, processes, wantsTallies, say });
 }
 
 async function run({

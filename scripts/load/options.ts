@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { CommandError } from "../../lib/cli/command.ts";
 import { type Given, type Read, type ReadProgram, readProgram } from "../../lib/cli/read-program.ts";
 import { wholeNumber } from "../../lib/cli/values.ts";
@@ -28,6 +29,8 @@ export type LoadOptions = {
   jsonFile: string | undefined;
   htmlFile: string | undefined;
   junitFile: string | undefined;
+  /** How many run the plan together; 1 is this one alone. */
+  processes: number;
   caFile: string | undefined;
   funderKeyFile: string | undefined;
 };
@@ -35,6 +38,7 @@ export type LoadOptions = {
 const defaultUrl = "http://127.0.0.1:8540";
 const defaultDurationMs = 60_000;
 const connectionsMax = 10_000;
+const processesMax = 64;
 const seedMax = 0xffff_ffff;
 
 /** Reads the command line; `unusable` says what was expected instead. */
@@ -62,6 +66,7 @@ function readAll(given: Given): LoadOptions {
     jsonFile: text("json"),
     htmlFile: text("html"),
     junitFile: text("junit"),
+    processes: read("processes", readProcesses) ?? 1,
     caFile: text("ca"),
     funderKeyFile: text("funder-key-file"),
   };
@@ -104,6 +109,12 @@ function readUrl(text: string): Read<URL> {
   const url = URL.parse(text);
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return { value: url };
   return { expected: `an address such as ${defaultUrl} or https://rpc.example.net` };
+}
+
+function readProcesses(text: string): Read<number> {
+  if (text === "auto") return { value: Math.min(processesMax, availableParallelism()) };
+  const read = wholeNumber(processesMax)(text);
+  return "value" in read ? read : { expected: `a whole number from 1 to ${processesMax}, or auto,` };
 }
 
 function readWarmup(text: string): Read<number> {

@@ -48,6 +48,13 @@ export function readInputs(options: LoadOptions, env: Readonly<Record<string, st
       "--rate N is missing: how many scripts to begin a second (or --ramp, --clients, or `stages` in the load file).",
     );
   }
+  const { processes } = options;
+  const senders = mix.senders?.privateKeys?.length ?? mix.senders?.count;
+  if (senders !== undefined && senders < processes) {
+    throw new InputError(
+      `${senders} senders cannot be shared by ${processes} processes: each needs one of its own.`,
+    );
+  }
   return {
     key: readKey({ key, keyFile, fromEnv: env["TOLLGATE_KEY"] }),
     ca: caFile === undefined ? undefined : readText(caFile, "--ca"),

@@ -37,6 +37,10 @@ const options: OptionTable = {
     value: "FILE",
     text: "the load file: which calls are made; it may have stages and thresholds too (default: config/mix.yaml)",
   },
+  processes: {
+    value: "N",
+    text: "run it as several processes whose figures are added; auto: one a core (default: 1)",
+  },
   seed: { value: "N", text: "repeats the random choices of the run that printed it" },
   "funder-key-file": {
     value: "FILE",
@@ -61,7 +65,7 @@ export const loadProgram: SingleProgram = {
   details: [
     "Exit codes: 0 done, thresholds kept; 99 a threshold missed; 2 nothing was measured: the command line, the load file,",
     "the key or the address cannot be used; 130 or 143 ended early by Ctrl-C or SIGTERM, after a report of what was measured;",
-    "1 the load tool itself failed.",
+    "1 the load tool itself failed, or one of its processes did.",
     "",
     "npm run load -- --key-file key.txt --rate 500 --duration 60s --max-p99 50ms --max-error-rate 0.1% --html load.html",
     "npm run load -- compare A.json B.json    compares two runs; compare --help has its options",

@@ -29,7 +29,7 @@ export function findBottlenecks({
       : `1 % of the scripts began ${milliseconds(lateMs.p99)} or more after they were due`;
     found.push(
       `The load tool was itself the bottleneck: ${why}, so a part of the latencies is its own. ` +
-        "Share the rate between two or more processes of it, best on another machine than the gateway's, or lower it.",
+        "Share the rate between several processes (--processes), best on another machine than the gateway's, or lower it.",
     );
   }
   if (queuedMs.p99 > Math.max(1, latencyMs.p99 * queuedShareOfLatency)) {

@@ -81,5 +81,5 @@ export function startProgram(t: Test, args: readonly string[], env: Record<strin
     child.kill("SIGKILL");
     await ended;
   });
-  return { kill: (signal: NodeJS.Signals) => child.kill(signal), ended, noted: () => err };
+  return { pid: child.pid, kill: (signal: NodeJS.Signals) => child.kill(signal), ended, noted: () => err };
 }
