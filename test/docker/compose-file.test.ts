@@ -315,6 +315,68 @@ t.test("docker compose config, for every profile", async (t) => {
     ]);
   });
 
+  await t.test("a balancer stands before two gateways that nobody reaches beside it", async (t) => {
+    const overlay = path("docker/load-balancers/compose.yaml");
+    const certificates = join(folder, "certificates");
+    const withOverlay = async (profile: string, more: Readonly<Record<string, string>>) => {
+      const env = { ...environment, ...more, COMPOSE_PROFILES: profile };
+      const compose = createCompose({ folder, owner: { uid: 1234, gid: 1235 }, env });
+      const found = await compose.run(["--file", overlay, "config", "--format", "json"]);
+      return found.ok ? { read: fileSchema.parse(JSON.parse(found.out.join("\n"))) } : found;
+    };
+    for (const [name, file, certificate] of [
+      ["nginx", "nginx.conf", ["rpc.crt", "rpc.key"]],
+      ["haproxy", "haproxy.cfg", ["rpc.pem"]],
+      ["envoy", "envoy.yaml", ["rpc.crt", "rpc.key"]],
+    ] as const) {
+      const found = await withOverlay(name, { BALANCER_CERTIFICATES: certificates });
+      if (!("read" in found)) throw new Error(found.why);
+      const { services: behind, networks, secrets, configs } = found.read;
+      t.same(Object.keys(behind).sort(), [...withoutProfile, "gateway-1", "gateway-2", name].sort(), name);
+      t.same(behind["gateway"], services["gateway"], "the gateway for faucet and api stays as it is");
+      const balancer = behind[name];
+      t.match(balancer, {
+        user: "1234:1235",
+        read_only: true,
+        cap_drop: ["ALL"],
+        ports: [{ host_ip: "0.0.0.0", target: 443 }],
+      });
+      t.same(Object.keys(balancer?.networks ?? {}).sort(), ["balanced", "edge"]);
+      t.equal(networks["balanced"]?.internal, true);
+      for (const gateway of ["gateway-1", "gateway-2"]) {
+        t.same(behind[gateway]?.ports, []);
+        const reached = Object.keys(behind[gateway]?.networks ?? {}).sort();
+        t.same(reached, ["balanced", "claims", "pages", "services", "validators"]);
+        const env = z.record(z.string(), z.string()).parse(behind[gateway]?.environment);
+        const redisUrl = join(folder, "secrets/redis-user-gateway");
+        const config = readGatewayConfig({
+          file: path("config/gateway.yaml"),
+          env: { ...env, REDIS_URL_FILE: redisUrl },
+        });
+        t.same(config.trustedProxies, [balancer?.networks["balanced"]?.ipv4_address]);
+        t.match(config, { drainDelayMs: 6000, ops: { hosts: [gateway] } });
+      }
+      // What the balancer's own file says is there.
+      const text = readFileSync(path(`docker/load-balancers/${file}`), "utf8");
+      const targets = z
+        .array(z.object({ source: z.string(), target: z.string() }))
+        .parse(balancer?.["secrets"]);
+      t.same(
+        targets.map(({ target }) => target),
+        certificate.map((name) => `/etc/tollgate/${name}`),
+      );
+      for (const { source, target } of targets) {
+        t.match(text, target);
+        t.equal(secrets[source]?.file, join(certificates, target.replace("/etc/tollgate/", "")));
+      }
+      const [config] = balancer?.configs ?? [];
+      t.equal(configs[config?.source ?? ""]?.file, path(`docker/load-balancers/${file}`));
+      t.match(balancer?.["entrypoint"], name === "nginx" ? ["nginx"] : [name, /^-/]);
+      if (name !== "nginx") t.match(JSON.stringify(balancer?.["entrypoint"]), config?.target);
+    }
+    t.match(await withOverlay("nginx", {}), { ok: false, why: /BALANCER_CERTIFICATES.*rpc\.crt/s });
+  });
+
   await t.test("so are the signer of orders and the key that secrets are kept under", async (t) => {
     const files = {
       API_ORDER_SIGNER_KEYSTORE: "/keys/signer.json",
