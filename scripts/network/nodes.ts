@@ -1,6 +1,6 @@
 import type { Services } from "./upgrade/services.ts";
 
-/** A validator as it can be reached. */
+/** A node as it can be reached. */
 export type NetworkNode = {
   /** `validator-1` */
   name: string;
@@ -15,6 +15,8 @@ export type NetworkNode = {
  */
 export type Nodes = {
   list: readonly NetworkNode[];
+  /** The node that runs traces, where there is one: it is asked, started and stopped like a validator, and is none. */
+  traceNode?: NetworkNode;
   /** Why these cannot start, one text each; empty where they can. */
   obstacles(names: readonly string[]): Promise<readonly string[]>;
   isRunning(name: string): Promise<boolean>;

@@ -8,13 +8,23 @@ import type { NotChanged } from "./validators/change.ts";
 export function whyNoneToSpare(
   input: Pick<CommandInput, "values">,
   { validators, members, verdict, reasons }: NetworkStatus,
-  { underway, what }: { underway: string | undefined /** Such as "an upgrade". */; what: string },
+  {
+    underway,
+    takesOneAway = true,
+    what,
+  }: {
+    underway: string | undefined;
+    /** Whether it is a validator that is stopped: the chain can do without a node that is none. */
+    takesOneAway?: boolean;
+    /** Such as "an upgrade". */
+    what: string;
+  },
 ): NotChanged | undefined {
   const down = validators.filter(
     ({ name, inSet, takesPart, state }) => name !== underway && (inSet ? !takesPart : state !== "up"),
   );
   const quorum = quorumOf(members);
-  if (down.length > 0) {
+  if (takesOneAway && down.length > 0) {
     const names = down.map(({ name }) => name).join(", ");
     return {
       failed:
@@ -23,7 +33,7 @@ export function whyNoneToSpare(
       code: 1,
     };
   }
-  if (members - 1 < quorum) {
+  if (takesOneAway && members - 1 < quorum) {
     return {
       failed: `With ${members} validators each has to seal each block: the chain would stand while one restarts. Nothing is changed; add validators first (validator add).`,
       code: 1,

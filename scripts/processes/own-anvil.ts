@@ -25,11 +25,13 @@ export async function startOwnAnvil(
     blockTimeSeconds,
     genesisTimestampSeconds,
     genesisFile,
+    recordsSteps = false,
   }: {
     chainId?: number;
     blockTimeSeconds?: number;
     genesisTimestampSeconds?: number;
     genesisFile?: string;
+    recordsSteps?: boolean;
   } = {},
 ): Promise<OwnAnvil> {
   const cacheFolder = await mkdtemp(join(tmpdir(), "tollgate-anvil-"));
@@ -40,7 +42,7 @@ export async function startOwnAnvil(
     chainId,
     cacheFolder,
     blockTimeSeconds: blockTimeSeconds ?? "on demand",
-    genesisFile,
+    ...{ genesisFile, recordsSteps },
     ...(genesisTimestampSeconds === undefined ? {} : { genesisTimestampSeconds }),
     onLine: () => {},
     onChild: ({ pid }) => watch.remember(pid),

@@ -27,6 +27,8 @@ export type AnvilOptions = {
   genesisFile?: string | undefined;
   /** Seconds since 1970; the genesis hash follows from it. Now unless told otherwise. */
   genesisTimestampSeconds?: number;
+  /** Whether debug_traceTransaction has each step of the EVM, which takes memory for each transaction. */
+  recordsSteps?: boolean;
   onLine: (line: string) => void;
   /** Called with the process as soon as it runs, before it answers. */
   onChild?: (child: Child) => void;
@@ -113,6 +115,7 @@ function anvilArguments(options: AnvilOptions): string[] {
     ...["--no-request-size-limit", "--color", "never"],
     ...(loadFile === undefined ? [] : ["--load-state", loadFile]),
     ...(genesisFile === undefined ? [] : ["--init", genesisFile]),
+    ...(options.recordsSteps === true ? ["--steps-tracing"] : []),
     ...(genesisTimestampSeconds === undefined ? [] : ["--timestamp", String(genesisTimestampSeconds)]),
   ];
 }

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import type { Check } from "./check.ts";
 import { largeAnswers, poison, variants, votes } from "./checks/answers.ts";
-import { contractAndTraces, fees, finality, logsAndFilters, waitingTransaction } from "./checks/chain.ts";
+import { fees, finality, logsAndFilters, waitingTransaction } from "./checks/chain.ts";
+import { paidOrder } from "./checks/contracts.ts";
 import { savedData, upgrade } from "./checks/data.ts";
 import { membership } from "./checks/membership.ts";
 import { oneAway, twoDown } from "./checks/outages.ts";
 import { subscriptions } from "./checks/subscriptions.ts";
+import { contractAndTraces, valueTraces } from "./checks/traces.ts";
 
 const blockSchema = z.object({ hash: z.string() });
 
@@ -83,9 +85,9 @@ export const checks: readonly Check[] = [
     look: ({ rig }) => votes(rig),
   },
   {
-    title: "a validator voted in, and out again",
+    title: "a validator voted in, replaced by another, and out again",
     proves:
-      "that Besu counts votes as its source reads; peers that call a node which is in no list of theirs",
+      "that Besu counts votes as its source reads, and the set is never smaller meanwhile; peers that call a node which is in no list of theirs",
     look: ({ rig }) => membership(rig),
   },
   {
@@ -114,9 +116,20 @@ export const checks: readonly Check[] = [
     look: ({ rig }) => logsAndFilters(rig),
   },
   {
+    title: "the traces of a sent value",
+    proves: "that `trace_` and `debug_` have the fields that were recorded of Besu 26.8.0",
+    look: ({ rig }) => valueTraces(rig),
+  },
+  {
     title: "a contract and its traces",
-    proves: "everything that runs the EVM: creation, code, `debug_` and `trace_`",
+    proves: "everything that runs the EVM: creation, code, each step of a constructor in `debug_`",
     look: ({ rig }) => contractAndTraces(rig),
+  },
+  {
+    title: "an order paid through the FeeCollector",
+    proves:
+      "the contracts on Besu's own EVM: CREATE2, a recovered signature, shares passed on, the event as the API reads it, no second payment",
+    look: ({ rig }) => paidOrder(rig),
   },
   {
     title: "a validator's data, saved and put back",

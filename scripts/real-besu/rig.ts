@@ -7,7 +7,8 @@ import { makeNetwork } from "./make-network.ts";
 import { projectRoot } from "./run-script.ts";
 import { startServices } from "./start-services.ts";
 
-const readyWithinMs = 60_000;
+/** A machine that plays much else at the same time takes a minute and more until they answer. */
+const readyWithinMs = 180_000;
 const pollMs = 250;
 
 export type Rig = Awaited<ReturnType<typeof openRig>>;

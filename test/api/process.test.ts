@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
+import { productVersion } from "../../lib/version.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { productionFees } from "../helpers/fee-environment.ts";
 import { runNodeProcess } from "../helpers/node-process.ts";
@@ -96,6 +97,42 @@ t.test("a schema whose migration was altered ends it with the migration's name",
   const { code, output } = await runApiProcess(t, [], { ...environment, POSTGRES_URL: url }).ended;
   t.equal(code, 1);
   t.match(output, /migration 0001-chain is not what was carried out as 0001-chain: restore the file/);
+});
+
+/** A database that a version to come has brought further by a migration. */
+async function newerSchema(t: Test, lets: string): Promise<string> {
+  const url = await createDatabase(t);
+  await query(
+    url,
+    `alter table chain.follower add column of_the_next text;
+     insert into schema_migration (number, name, sha256, version, lets)
+     values (9999, '9999-v99.0.0-of-the-next', 'unknown', '99.0.0', '${lets}')`,
+  );
+  return url;
+}
+
+t.test("a schema of a newer version that does not let this one ends it, in words", async (t) => {
+  const url = await newerSchema(t, "98.0.0");
+  const { code, output } = await runApiProcess(t, [], { ...environment, POSTGRES_URL: url }).ended;
+  t.equal(code, 1);
+  t.match(
+    output,
+    /9999-v99\.0\.0-of-the-next of version 99\.0\.0.*it lets no version before 98\.0\.0 go on: start the newer version \(docker\/RUNBOOK\.md/,
+  );
+  t.notMatch(output, '"api is up"');
+});
+
+t.test("a schema of a newer version that lets this one is served from, with a warning", async (t) => {
+  const url = await newerSchema(t, productVersion);
+  const api = runApiProcess(t, [], { ...environment, POSTGRES_URL: url });
+  const { port } = await portsOf(api);
+  t.match(api.output(), /"schema":"99\.0\.0".*the schema is of a newer version, which lets this one go on/);
+  await waitFor("its index follows the chain", async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/blocks?limit=1`);
+    return (await response.text()).includes('"number":');
+  });
+  api.kill("SIGTERM");
+  t.equal((await api.ended).code, 0);
 });
 
 t.test("it waits for a PostgreSQL that is away, says so, and ends at SIGTERM all the same", async (t) => {

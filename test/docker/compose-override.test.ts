@@ -20,6 +20,7 @@ const projectSchema = z.object({
     z.string(),
     z.looseObject({
       user: z.string(),
+      image: z.string(),
       networks: z
         .record(z.string(), z.object({ ipv4_address: z.string().optional() }).nullable())
         .default({}),
@@ -31,6 +32,7 @@ const projectSchema = z.object({
     }),
   ),
   volumes: z.record(z.string(), z.unknown()),
+  configs: z.record(z.string(), z.object({ file: z.string() })),
 });
 
 t.test(
@@ -114,6 +116,27 @@ t.test(
       validatorsOf(await read(plan.manifest, "")),
       [1, 2, 3, 4, 5].map((number) => `validator-${number}`),
     );
+
+    const kept = join(folder, "config-before", "0.1.0");
+    const image = {
+      use: "ours:2",
+      on: { api: "ours:1", backup: "ours:1" },
+      config: { api: "0.1.0", backup: "0.1.0" },
+    };
+    writeFileSync(join(folder, "versions.json"), JSON.stringify({ besuImage: { use: "besu:2" }, image }));
+    const { services, configs } = await read(plan.manifest, "backup,restore,trace,observability");
+    const images = Object.fromEntries(
+      Object.entries(services).map(([name, service]) => [name, service.image]),
+    );
+    for (const name of ["gateway", "faucet", "network-exporter"]) t.equal(images[name], "ours:2", name);
+    for (const name of ["api", "api-key", "backup", "restore"]) t.equal(images[name], "ours:1", name);
+    for (const name of ["validator-1", "volumes"]) t.equal(images[name], "besu:2", name);
+    const configOf = (name: string) =>
+      services[name]?.volumes.filter(({ target }) => target === "/app/config").map(({ source }) => source);
+    for (const name of ["api", "api-key", "backup", "restore"]) t.same(configOf(name), [kept], name);
+    for (const name of ["gateway", "faucet", "network-exporter"])
+      t.same(configOf(name), [fileURLToPath(new URL("../../config", import.meta.url))], name);
+    t.equal(configs["fees"]?.file, join(kept, "fees.yaml"), "the api's file of fees is of its version too");
   },
 );
 

@@ -36,6 +36,7 @@ const containerSchema = z.object({
     Env: z.array(z.string()).nullable(),
     Labels: z.record(z.string(), z.string()),
   }),
+  Mounts: z.array(z.object({ Source: z.string(), Destination: z.string() })),
   Args: z.array(z.string()),
   HostConfig: z.looseObject({
     PortBindings: z.record(z.string(), z.array(z.object({ HostIp: z.string() }))).nullable(),

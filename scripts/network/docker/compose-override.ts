@@ -2,6 +2,8 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Manifest } from "../../../genesis/manifest.ts";
+import { keptConfigFolder } from "../upgrade/kept-config.ts";
+import { followers, serviceNames } from "../upgrade/services.ts";
 import { readVersions, type Versions, versionFor } from "../upgrade/versions-file.ts";
 
 /** The validators of docker/compose.yaml; any other node needs a service of its own. */
@@ -64,7 +66,7 @@ export function composeOverride({ validators, formerValidators = [] }: Manifest)
   };
 }
 
-/** The images that `upgrade` has chosen: of a node as of what stands beside it. */
+/** What `upgrade` has chosen: the image of a node as of what stands beside it, and whose configuration a process reads. */
 export function withImages(
   override: ReturnType<typeof composeOverride>,
   { validators, formerValidators = [], traceNode }: Manifest,
@@ -73,20 +75,37 @@ export function withImages(
   const nodes = [...validators, ...formerValidators, ...(traceNode === undefined ? [] : [traceNode])];
   const chosen = [
     ...nodes.map(({ name }) => [name, versionFor(besuImage, name)] as const),
-    ...ours.map((name) => [name, versionFor(image, name)] as const),
-    // It makes the api's key, and goes with it.
-    ["api-key", versionFor(image, "api")] as const,
+    // It gives volumes to their user. Once no node runs the image of before, nobody keeps that one.
+    ["volumes", besuImage.use] as const,
+    ...serviceNames.map((name) => [name, versionFor(image, name)] as const),
+    ...Object.entries(followers).map(([name, leader]) => [name, versionFor(image, leader)] as const),
   ];
   const images = chosen.flatMap(([name, text]) =>
     text === undefined ? [] : [[name, { image: text }] as const],
   );
-  if (images.length === 0) return override;
+  if (images.length === 0 && image.config === undefined) return override;
   const services: Record<string, object> = { ...override?.services };
   for (const [name, { image: text }] of images) services[name] = { ...services[name], image: text };
-  return { ...override, services };
+  const keptBy = new Map(
+    [...serviceNames, ...Object.keys(followers)].flatMap((name) => {
+      const version = image.config?.[followers[name] ?? name];
+      return version === undefined
+        ? []
+        : [[name, `\${NETWORK_FOLDER}/${keptConfigFolder}/${version}`] as const];
+    }),
+  );
+  for (const [name, source] of keptBy) {
+    const mount = {
+      ...{ type: "bind", read_only: true, source, target: "/app/config" },
+      bind: { create_host_path: false },
+    };
+    services[name] = { ...services[name], volumes: [mount] };
+  }
+  const apis = keptBy.get("api");
+  const configs =
+    apis === undefined ? {} : { configs: { fees: { file: `\${FEES_FILE:-${apis}/fees.yaml}` } } };
+  return { ...override, services, ...configs };
 }
-
-const ours = ["gateway", "faucet", "api", "network-exporter"];
 
 const notStarted = { profiles: [formerProfile] };
 

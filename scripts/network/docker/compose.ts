@@ -1,9 +1,11 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { RunAttached } from "../run-attached.ts";
 import { composeFile } from "./compose-override.ts";
 import { type DockerOutcome, runDocker } from "./run-docker.ts";
 
+const shippedConfig = fileURLToPath(new URL("../../../config", import.meta.url));
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Compose = ReturnType<typeof createCompose>;
@@ -12,6 +14,7 @@ const projectSchema = z.object({
   name: z.string(),
   services: z.record(z.string(), z.unknown()),
   volumes: z.record(z.string(), z.object({ name: z.string() })),
+  configs: z.record(z.string(), z.object({ file: z.string().optional() })).default({}),
 });
 /** Compose writes these on each of its containers. */
 const label = "com.docker.compose";
@@ -30,9 +33,11 @@ export function createCompose({
   owner: { uid: number; gid: number };
   env: Environment;
 }) {
+  const configFolder = resolve(env["CONFIG_FOLDER"] ?? shippedConfig);
   const environment = {
     ...env,
     NETWORK_FOLDER: folder,
+    CONFIG_FOLDER: configFolder,
     TOLLGATE_UID: String(owner.uid),
     TOLLGATE_GID: String(owner.gid),
   };
@@ -68,8 +73,8 @@ export function createCompose({
 
   async function readProject() {
     const text = (await mustRun(["config", "--format", "json"])).join("\n");
-    const { name, services, volumes } = projectSchema.parse(JSON.parse(text));
-    return { name, services: Object.keys(services), volumes };
+    const { name, services, volumes, configs } = projectSchema.parse(JSON.parse(text));
+    return { name, services: Object.keys(services), volumes, configs };
   }
 
   /** The services of the chosen profiles (COMPOSE_PROFILES). */
@@ -126,6 +131,14 @@ export function createCompose({
       const [own, wanted] = await Promise.all(asked.map((args) => runDocker({ args, env: environment })));
       return own?.ok === true && wanted?.ok === true && own.out[0] === wanted.out[0];
     },
+    /** What a program of Node.js writes in the container of a service; undefined where it fails. */
+    async evaluate(service: string, program: string): Promise<string | undefined> {
+      const asked = await run(["exec", "-T", service, "node", "--input-type=module", "-e", program]);
+      return asked.ok ? asked.out.join("\n") : undefined;
+    },
+    /** What people edit. Ours have it at /app/config. */
+    configFolder,
+    feesFile: join(configFolder, "fees.yaml"),
     /** Other `docker` commands. */
     docker: (args: readonly string[]) => runDocker({ args, env: environment }),
   };

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import type { Manifest } from "../../../genesis/manifest.ts";
+import type { Manifest, ManifestNode } from "../../../genesis/manifest.ts";
 import { containerPaths } from "../../../genesis/node-config.ts";
 import { addRedisUsers } from "../../../genesis/redis-users.ts";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { checkKeys } from "../native/check-keys.ts";
-import type { Nodes } from "../nodes.ts";
+import type { NetworkNode, Nodes } from "../nodes.ts";
 import { readBesuVersion } from "../upgrade/besu-version.ts";
 import { createCompose } from "./compose.ts";
 import { formerProfile, shippedNames, writeComposeOverride } from "./compose-override.ts";
@@ -36,7 +36,8 @@ export async function openDockerNodes({
   env: Readonly<Record<string, string | undefined>>;
 }): Promise<Nodes> {
   const folder = resolve(givenFolder);
-  const { validators } = manifest;
+  const { validators, traceNode } = manifest;
+  const keyed = [...validators, ...(traceNode === undefined ? [] : [traceNode])];
   const nodes = [...validators, ...(manifest.formerValidators ?? [])].map(({ name }) => name);
   const problem = shippedNames.every((name) => nodes.includes(name))
     ? await dockerProblem(env)
@@ -77,15 +78,12 @@ export async function openDockerNodes({
     return upBeside([apiService], signal);
   }
 
+  const ours = createServices({ folder, compose, upBeside });
   return {
-    list: validators.map(({ name, address, host, httpPort }) => ({
-      name,
-      address,
-      rpcUrl: `http://${host}:${httpPort}`,
-    })),
+    list: validators.map(networkNode),
+    ...(traceNode === undefined ? {} : { traceNode: networkNode(traceNode) }),
 
-    obstacles: (names) =>
-      checkKeys({ folder, validators: validators.filter(({ name }) => names.includes(name)) }),
+    obstacles: (names) => checkKeys({ folder, validators: keyed.filter(({ name }) => names.includes(name)) }),
 
     troubleOf: (name) => troubleOf(compose, name),
     whatToDo,
@@ -109,7 +107,7 @@ export async function openDockerNodes({
       runs: compose.runsImage,
     },
 
-    services: createServices({ compose, upBeside }),
+    services: ours,
 
     async start(names) {
       // Their dependency starts with them: the service that gives them their volumes.
@@ -150,12 +148,18 @@ export async function openDockerNodes({
         const failures = [await upBeside(others, signal), await upApi(signal)].filter(
           (why) => why !== undefined,
         );
-        return failures.length === 0 ? undefined : { failed: failures.join("\n") };
+        if (failures.length > 0) return { failed: failures.join("\n") };
+        await ours.keepConfig();
+        return undefined;
       },
       // Also the services of other profiles.
       down: async () => void (await compose.mustRun(["--profile", "*", "down"])),
     },
   };
+}
+
+function networkNode({ name, address, host, httpPort }: Omit<ManifestNode, "nodeId">): NetworkNode {
+  return { name, address, rpcUrl: `http://${host}:${httpPort}` };
 }
 
 async function removeVolume(compose: ReturnType<typeof createCompose>, name: string): Promise<void> {

@@ -1,11 +1,15 @@
 import { z } from "zod";
-import type { Services, Told } from "../upgrade/services.ts";
+import { createKeptConfig } from "../upgrade/kept-config.ts";
+import { type Services, serviceNames, type Told } from "../upgrade/services.ts";
+import { readVersions } from "../upgrade/versions-file.ts";
+import { acceptsConfig } from "./accepts-config.ts";
 import type { Compose } from "./compose.ts";
 import { lookAtImage } from "./look-at-image.ts";
 
-/** Ours, whoever is asked before who asks, with the ports of their ops servers. */
-const opsPorts = { gateway: 9540, "network-exporter": 9560, faucet: 5001, api: 5000 } as const;
-const names = ["gateway", "network-exporter", "faucet", "api"] as const;
+/** The ports of their ops servers. */
+const opsPorts = { gateway: 9540, "network-exporter": 9560, faucet: 5001, api: 5000, backup: 9570 } as const;
+/** Those that can be asked whether they take a configuration. */
+const reloadable = ["gateway", "faucet", "api"] as const;
 
 const toldSchema = z.object({
   status: z.object({ version: z.string() }),
@@ -25,16 +29,20 @@ function askScript(port: number): string {
 
 /** `upBeside` starts services without their dependencies and waits for their health. */
 export function createServices({
+  folder,
   compose,
   upBeside,
 }: {
+  /** The network's. */
+  folder: string;
   compose: Compose;
   upBeside: (names: readonly string[], signal: AbortSignal) => Promise<string | undefined>;
 }): Services {
+  const kept = createKeptConfig({ folder, configFolder: compose.configFolder });
   return {
     async running() {
       const states = await compose.states();
-      return names.filter((name) => states.get(name) === "running");
+      return serviceNames.filter((name) => states.get(name) === "running");
     },
     look: (image, { fetch }) =>
       lookAtImage({
@@ -45,19 +53,21 @@ export function createServices({
         read: (text) => /^\d+\.\d+\.\d+\S*$/m.exec(text)?.[0],
       }),
     async tell(service) {
-      const port = names.find((name) => name === service);
+      const port = serviceNames.find((name) => name === service);
       if (port === undefined) return undefined;
-      const asked = await compose.run([
-        "exec",
-        "-T",
-        service,
-        "node",
-        "--input-type=module",
-        "-e",
-        askScript(opsPorts[port]),
-      ]);
-      return asked.ok ? readTold(asked.out.join("\n")) : undefined;
+      const text = await compose.evaluate(service, askScript(opsPorts[port]));
+      return text === undefined ? undefined : readTold(text);
     },
+    async keepConfig() {
+      const { image } = await readVersions(folder);
+      const states = await compose.states();
+      const asked = reloadable.filter((name) => states.get(name) === "running");
+      // Who reads kept files has not seen config/.
+      if (asked.length === 0 || image.config !== undefined) return;
+      const ports = Object.fromEntries(asked.map((name) => [name, opsPorts[name]]));
+      await kept.keep(() => acceptsConfig(compose, ports));
+    },
+    kept,
     up: (service, signal) => upBeside([service], signal),
     runs: compose.runsImage,
     identityOf: (service) => compose.identityOf(service),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { enode, type Manifest, type ManifestNode, slotOf } from "../../../genesis/manifest.ts";
 import { nativeFolder } from "../../../genesis/write-network.ts";
 import { checkPorts, type NeededPort } from "../../processes/check-ports.ts";
-import type { Nodes } from "../nodes.ts";
+import type { NetworkNode, Nodes } from "../nodes.ts";
 import { readVersions, versionFor } from "../upgrade/versions-file.ts";
 import { besuArguments, besuEnvironment, loopback, type NativePorts, nativePorts } from "./besu-command.ts";
 import { checkKeys } from "./check-keys.ts";
@@ -12,7 +12,7 @@ import { diskTrouble } from "./disk-trouble.ts";
 import { findBesu, lookAtBesuHome } from "./find-besu.ts";
 import { followFile } from "./follow-file.ts";
 import { createNodeProcess, type NodeProcess } from "./node-process.ts";
-import { openTraceNode } from "./trace-node.ts";
+import { besideValidators } from "./trace-node.ts";
 
 export type NativeNodes = Nodes & {
   /** The number of the process and of its group, while it runs. */
@@ -46,7 +46,9 @@ export async function openNativeNodes({
     findBesu({ ...env, BESU_HOME: versionFor(besuHome, name) ?? env["BESU_HOME"] });
 
   const isFormer = (name: string) => manifest.formerValidators?.some((node) => node.name === name) === true;
-  const current = members.filter(({ name }) => !isFormer(name));
+  const isTraceNode = (name: string) => name === manifest.traceNode?.name;
+  const current = members.filter(({ name }) => !isFormer(name) && !isTraceNode(name));
+  const traceNode = members.find(({ name }) => isTraceNode(name));
 
   function memberOf(name: string): Member {
     const member = members.find((candidate) => candidate.name === name);
@@ -66,12 +68,8 @@ export async function openNativeNodes({
     await writeFile(portsFile, JSON.stringify({ portBase }));
   }
 
-  return {
-    list: current.map(({ name, address, ports }) => ({
-      name,
-      address,
-      rpcUrl: `http://${loopback}:${ports.http}`,
-    })),
+  const nodes: NativeNodes = {
+    list: current.map(networkNode),
 
     async obstacles(names) {
       const missing = await missingBesu(names);
@@ -104,12 +102,12 @@ export async function openNativeNodes({
       for (const name of names) {
         const besu = await besuOf(name);
         if ("failed" in besu) return besu;
-        const { process, dataFolder, ports } = memberOf(name);
+        const { process, dataFolder, ports, javaMemoryMb } = memberOf(name);
         await mkdir(dataFolder, { recursive: true, mode: 0o700 });
         const failure = await process.start({
           program: besu.program,
           args: besuArguments({ folder, name, dataFolder, staticNodesFile, ports }),
-          env: besuEnvironment({ env, javaMemoryMb: manifest.javaMemoryMb }),
+          env: besuEnvironment({ env, javaMemoryMb }),
         });
         if (failure !== undefined) return { failed: `${name} could not be started: ${failure.failed}` };
       }
@@ -125,25 +123,26 @@ export async function openNativeNodes({
     },
 
     logs: ({ name, ...options }) => followFile({ file: memberOf(name).process.logFile, ...options }),
-
-    ...(manifest.traceNode === undefined
-      ? {}
-      : {
-          beside: openTraceNode({
-            folder,
-            node: manifest.traceNode,
-            slot: slotOf(manifest, manifest.traceNode.name),
-            portBase,
-            staticNodesFile,
-            env: { ...env, BESU_HOME: versionFor(besuHome, manifest.traceNode.name) ?? env["BESU_HOME"] },
-            stopValidators: () => Promise.all(current.map(({ process }) => process.stop())),
-          }),
-        }),
   };
+  if (traceNode === undefined) return nodes;
+  const node = networkNode(traceNode);
+  const beside = besideValidators({
+    node,
+    process: traceNode.process,
+    obstacles: nodes.obstacles,
+    start: nodes.start,
+    stopValidators: () => Promise.all(current.map(({ process }) => process.stop())),
+  });
+  return { ...nodes, traceNode: node, beside };
 }
 
-/** A validator with its process and its addresses. */
-type Member = ManifestNode & {
+function networkNode({ name, address, ports }: Member): NetworkNode {
+  return { name, address, rpcUrl: `http://${loopback}:${ports.http}` };
+}
+
+/** A node with its process and its addresses. */
+type Member = Pick<ManifestNode, "name" | "address" | "nodeId"> & {
+  javaMemoryMb: number;
   dataFolder: string;
   process: NodeProcess;
   ports: NativePorts;
@@ -161,18 +160,22 @@ async function openMembers({
   wantedPortBase: number;
 }): Promise<{ members: readonly Member[]; portBase: number }> {
   // What a former one has left can still be wiped.
-  const nodes = [...manifest.validators, ...(manifest.formerValidators ?? [])];
-  const validators = nodes.map((validator) => {
-    const own = join(folder, nativeFolder, validator.name);
-    return { ...validator, dataFolder: join(own, "data"), process: createNodeProcess({ folder: own }) };
+  const { traceNode, javaMemoryMb } = manifest;
+  const validators = [...manifest.validators, ...(manifest.formerValidators ?? [])].map((node) => ({
+    ...node,
+    javaMemoryMb,
+  }));
+  const nodes = [...validators, ...(traceNode === undefined ? [] : [traceNode])].map((node) => {
+    const own = join(folder, nativeFolder, node.name);
+    return { ...node, dataFolder: join(own, "data"), process: createNodeProcess({ folder: own }) };
   });
-  const pids = await Promise.all(validators.map(({ process }) => process.pid()));
+  const pids = await Promise.all(nodes.map(({ process }) => process.pid()));
   const isAnyRunning = pids.some((pid) => pid !== undefined);
-  // Running validators keep the ports of their start, even if the configuration has changed.
+  // Running nodes keep the ports of their start, even if the configuration has changed.
   const portBase = (isAnyRunning ? await readPortBase(portsFile) : undefined) ?? wantedPortBase;
-  const members = validators.map((validator) => ({
-    ...validator,
-    ports: nativePorts(portBase, slotOf(manifest, validator.name)),
+  const members = nodes.map((node) => ({
+    ...node,
+    ports: nativePorts(portBase, slotOf(manifest, node.name)),
   }));
   return { members, portBase };
 }

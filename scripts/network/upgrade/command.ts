@@ -2,6 +2,8 @@ import { CommandError, textOf } from "../../../lib/cli/command.ts";
 import { json } from "../../../lib/cli/format.ts";
 import type { CommandInput, ExitCode, NetworkCommand } from "../command.ts";
 import { withChangeLock } from "../validators/change-lock.ts";
+import { besuNodes } from "./besu-nodes.ts";
+import { serviceNames } from "./services.ts";
 import {
   type BesuPlan,
   besuSteps,
@@ -102,7 +104,7 @@ function tellPlan(
   { besuPlan, servicePlan }: { besuPlan: BesuPlan | undefined; servicePlan: ServicePlan | undefined },
 ): ExitCode {
   const steps = [
-    ...(besuPlan === undefined ? [] : besuSteps(besuPlan, times)),
+    ...(besuPlan === undefined ? [] : besuSteps(besuPlan, times, input.nodes)),
     ...(servicePlan === undefined ? [] : serviceSteps(servicePlan, times)),
   ];
   if (input.json) input.print(json({ steps }));
@@ -135,8 +137,6 @@ function readAsked(input: CommandInput): Asked {
   };
 }
 
-const ours = ["gateway", "faucet", "api", "network-exporter"];
-
 function nameOf(
   { nodes }: CommandInput,
   word: string,
@@ -144,8 +144,8 @@ function nameOf(
 ): string {
   const name = /^\d+$/.test(word) ? `validator-${Number(word)}` : word;
   const known = [
-    ...(besu === undefined ? [] : nodes.list.map((node) => node.name)),
-    ...(image === undefined ? [] : ours),
+    ...(besu === undefined ? [] : besuNodes(nodes).map((node) => node.name)),
+    ...(image === undefined ? [] : serviceNames),
   ];
   if (known.includes(name)) return name;
   throw new CommandError(`--only: there is no ${word} to upgrade: ${known.join(", ")} were expected.`, {

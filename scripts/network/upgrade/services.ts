@@ -1,6 +1,17 @@
+import type { KeptConfig } from "./kept-config.ts";
+
+/** Ours that `upgrade` changes, in this order: whoever is asked comes before who asks. */
+export const serviceNames = ["gateway", "network-exporter", "faucet", "api", "backup"] as const;
+
+/** What runs to its end with the image of another one: the api's key is made for the api, and a backup is read by who wrote it. */
+export const followers: Readonly<Record<string, (typeof serviceNames)[number]>> = {
+  "api-key": "api",
+  restore: "backup",
+};
+
 /** Our own processes as containers of docker/compose.yaml. Expected failures are values. */
 export type Services = {
-  /** Those that run, in the order in which they are changed: whoever is asked comes before who asks. */
+  /** Those that run, in the order in which they are changed. */
   running(): Promise<readonly string[]>;
   /** What an image is; with `fetch` it is pulled where this machine has not got it. */
   look(
@@ -13,6 +24,9 @@ export type Services = {
   up(service: string, signal: AbortSignal): Promise<string | undefined>;
   /** Whether its container is of this image as it is now. */
   runs(service: string, image: string): Promise<boolean>;
+  /** Keeps a copy of config/ where all that run take it as it is. */
+  keepConfig(): Promise<void>;
+  kept: KeptConfig;
   /** Changes with each start; undefined while it does not run. */
   identityOf(service: string): Promise<string | undefined>;
 };

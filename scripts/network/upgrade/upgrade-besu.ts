@@ -2,10 +2,11 @@ import { compareVersions } from "../../../lib/version.ts";
 import { tellLastWords } from "../bring-up.ts";
 import type { CommandInput } from "../command.ts";
 import { commandLike } from "../command-like.ts";
-import type { NetworkNode } from "../nodes.ts";
+import type { NetworkNode, Nodes } from "../nodes.ts";
 import { whyNoneToSpare } from "../none-to-spare.ts";
 import { currentStatus } from "../show-status.ts";
 import type { NotChanged } from "../validators/change.ts";
+import { besuNodes } from "./besu-nodes.ts";
 import { runningVersion } from "./besu-version.ts";
 import { changeTrack, readVersions, type Track, versionFor, withVersion } from "./versions-file.ts";
 import { type Judgement, watchNode } from "./watch-node.ts";
@@ -45,14 +46,20 @@ export async function planBesu(input: CommandInput, asked: BesuUpgrade): Promise
   if ("failed" in found) return { failed: `${found.failed}\nNothing is changed.`, code: 1 };
   const track = (await readVersions(folder))[nodes.besu.track];
   const underway = track.next?.underway?.name;
-  const chosen = nodes.list.filter(({ name }) => asked.only.length === 0 || asked.only.includes(name));
+  const { traceNode } = nodes;
+  const isTraceNodeUp =
+    traceNode !== undefined && (traceNode.name === underway || (await nodes.isRunning(traceNode.name)));
+  const there = [...nodes.list, ...(isTraceNodeUp ? [traceNode] : [])];
+  const chosen = there.filter(({ name }) => asked.only.length === 0 || asked.only.includes(name));
+  if (chosen.length === 0) {
+    const failed = `${asked.only.join(", ")} does not run: it gets the version that all others run with its next start. Nothing is changed.`;
+    return { failed, code: 1 };
+  }
   const ordered = chosen.toSorted(
     (one, other) => Number(other.name === underway) - Number(one.name === underway),
   );
   const running = new Map<string, string | undefined>();
-  await Promise.all(
-    nodes.list.map(async ({ name, rpcUrl }) => running.set(name, await runningVersion(rpcUrl))),
-  );
+  await Promise.all(there.map(async ({ name, rpcUrl }) => running.set(name, await runningVersion(rpcUrl))));
   const due: NetworkNode[] = [];
   for (const node of ordered) {
     const { name } = node;
@@ -64,23 +71,29 @@ export async function planBesu(input: CommandInput, asked: BesuUpgrade): Promise
     if (!isDone) due.push(node);
   }
   const plan = { ...found, nodes: ordered, due, running };
+  const takesOneAway = due.some(({ name }) => name !== traceNode?.name);
   const refused =
     whyDowngrade(plan, asked) ??
     (plan.due.length === 0
       ? undefined
       : whyNoneToSpare(input, await currentStatus(input), {
-          underway,
+          ...{ underway, takesOneAway },
           what: "an upgrade",
         }));
   return refused ?? plan;
 }
 
 /** What a run does, a line a step. */
-export function besuSteps(plan: BesuPlan, { watchMs }: UpgradeTimes): string[] {
-  return plan.due.map(({ name }) => {
+export function besuSteps(
+  plan: BesuPlan,
+  { watchMs }: UpgradeTimes,
+  { traceNode }: Pick<Nodes, "traceNode">,
+): string[] {
+  return plan.due.map(({ name, address }) => {
     const from = plan.running.get(name);
+    const task = address === traceNode?.address ? "to run traces" : "to propose or seal";
     return (
-      `${name}: stopped, started with Besu ${plan.version}${from === undefined ? "" : ` (now ${from})`}, has to have all blocks, to propose or seal, ` +
+      `${name}: stopped, started with Besu ${plan.version}${from === undefined ? "" : ` (now ${from})`}, has to have all blocks, ${task}, ` +
       `and to do well for ${Math.round(watchMs / 1000)} s with all others; else it goes back.`
     );
   });
@@ -105,20 +118,17 @@ export async function upgradeBesu(
     if (failed !== undefined) return { ...failed, failed: `${failed.failed}\n${await whatIsWhat(input)}` };
     changed.push(node.name);
   }
-  const all = input.nodes.list.map(({ name }) => name);
+  const { traceNode } = input.nodes;
+  const all = besuNodes(input.nodes)
+    .map(({ name }) => name)
+    .filter((name) => name !== traceNode?.name || plan.running.has(name));
   await change((track) => {
     const isWhole = all.every((name) => versionFor(track, name) === plan.to);
     const { next: _over, ...rest } = track;
     return isWhole ? { use: plan.to, on: {} } : rest;
   });
-  const { traceNode } = input.manifest;
-  if (traceNode !== undefined) {
-    const how =
-      besu.track === "besuImage"
-        ? `compose up --detach --no-deps --wait ${traceNode.name}`
-        : "down --native, then up --native";
-    input.note(`${traceNode.name} runs the new one after its next start: npm run network -- ${how}`);
-  }
+  if (traceNode !== undefined && !plan.running.has(traceNode.name))
+    input.note(`${traceNode.name} does not run; its next start is with what all others run then.`);
   const unchanged = plan.nodes.map(({ name }) => name).filter((name) => !changed.includes(name));
   return { to: plan.to, version: plan.version, changed, unchanged };
 }
@@ -226,7 +236,11 @@ async function refuseIfOthersAreDown(input: CommandInput, name: string): Promise
   const { nodes } = await input.reopen();
   const status = await currentStatus({ ...input, nodes });
   const track = (await readVersions(input.folder))[nodes.besu.track];
-  return whyNoneToSpare(input, status, { underway: track.next?.underway?.name ?? name, what: "an upgrade" });
+  return whyNoneToSpare(input, status, {
+    underway: track.next?.underway?.name ?? name,
+    takesOneAway: name !== nodes.traceNode?.name,
+    what: "an upgrade",
+  });
 }
 
 function whyDowngrade(
@@ -248,7 +262,7 @@ function whyDowngrade(
 async function whatIsWhat({ reopen }: CommandInput): Promise<string> {
   const { nodes } = await reopen();
   const rows = await Promise.all(
-    nodes.list.map(async ({ name, rpcUrl }) => `  ${name} runs ${await told(rpcUrl)}`),
+    besuNodes(nodes).map(async ({ name, rpcUrl }) => `  ${name} runs ${await told(rpcUrl)}`),
   );
   return rows.join("\n");
 }

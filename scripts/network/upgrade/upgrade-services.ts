@@ -1,11 +1,21 @@
+import { dirname, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { compareVersions } from "../../../lib/version.ts";
 import type { CommandInput } from "../command.ts";
 import { commandLike } from "../command-like.ts";
 import type { NotChanged } from "../validators/change.ts";
+import type { KeptConfig } from "./kept-config.ts";
 import type { Services, Told } from "./services.ts";
 import type { Upgraded, UpgradeTimes } from "./upgrade-besu.ts";
-import { changeTrack, readVersions, type Track, versionFor, withVersion } from "./versions-file.ts";
+import {
+  changeTrack,
+  readVersions,
+  type Track,
+  versionFor,
+  wholeTrack,
+  withConfig,
+  withVersion,
+} from "./versions-file.ts";
 
 export type ServicePlan = {
   to: string;
@@ -70,14 +80,25 @@ export async function upgradeServices(
   times: UpgradeTimes,
 ): Promise<Upgraded | NotChanged> {
   const change = (by: (track: Track) => Track) => changeTrack(input.folder, "image", by);
+  const { kept } = services;
   const changed: string[] = [];
+  await keepFiles(input, services, plan);
   for (const name of plan.due) {
+    const now = plan.running.get(name)?.version;
+    const config = await filesOf(input, kept, { name, now, version: plan.version });
     const track = await change((before) => {
       const next = before.next?.to === plan.to ? before.next : { to: plan.to, done: [] };
+      const files = before.config?.[name] ?? now;
       const underway =
-        next.underway?.name === name ? next.underway : { name, before: before.on[name] ?? null };
-      return { ...withVersion(before, name, plan.to), next: { ...next, underway } };
+        next.underway?.name === name
+          ? next.underway
+          : { name, before: before.on[name] ?? null, ...(files === undefined ? {} : { config: files }) };
+      return {
+        ...withConfig(withVersion(before, name, plan.to), name, config),
+        next: { ...next, underway },
+      };
     });
+    if (config !== undefined) input.note(filesWords(input, kept, [name], config));
     input.note(`${name} gets version ${plan.version}.`);
     const why = await bring(input, services, { name, plan, times });
     if (why === "interrupted") {
@@ -87,10 +108,13 @@ export async function upgradeServices(
     if (why !== undefined) {
       const before = track.next?.underway?.before ?? undefined;
       input.note(`${name} with version ${plan.version} ${why}.\nIt goes back.`);
+      const files = track.next?.underway?.config;
+      const config = (await kept.hasOther(files)) ? files : undefined;
       await change((now) => ({
-        ...withVersion(now, name, before),
+        ...withConfig(withVersion(now, name, before), name, config),
         next: { to: plan.to, done: now.next?.done ?? [] },
       }));
+      if (config !== undefined) input.note(filesWords(input, kept, [name], config));
       return goneBack(input, services, { name, why, plan, changed });
     }
     input.note(`${name} does well with version ${plan.version}.`);
@@ -100,14 +124,86 @@ export async function upgradeServices(
   const up = await services.running();
   await change((track) => {
     const { next: _over, ...rest } = track;
-    return up.every((name) => versionFor(track, name) === plan.to) ? { use: plan.to, on: {} } : rest;
+    return up.every((name) => versionFor(track, name) === plan.to) ? wholeTrack(rest, plan.to) : rest;
   });
+  await services.keepConfig();
+  await keepForOthers(input, services, plan);
   return {
     to: plan.to,
     version: plan.version,
     changed,
     unchanged: plan.names.filter((name) => !changed.includes(name)),
   };
+}
+
+/** Before anything is changed: each version that runs keeps its files, so that whoever goes back finds them. */
+async function keepFiles(
+  input: CommandInput,
+  { keepConfig, kept }: Services,
+  { due, running }: ServicePlan,
+): Promise<void> {
+  await keepConfig();
+  const { config = {} } = (await readVersions(input.folder)).image;
+  // Who reads kept files already has them.
+  const versions = due.flatMap((name) =>
+    config[name] === undefined ? (running.get(name)?.version ?? []) : [],
+  );
+  for (const now of new Set(versions)) {
+    if (await kept.keepAs(now)) continue;
+    input.note(
+      `Of the configuration that ${now} runs with no copy was kept, and config/ is not what it takes: whoever goes back starts with config/ as it is. ` +
+        `Where that is not to be: Ctrl-C, put the files of ${now} into ${kept.runningFolder}, and run the command again.`,
+    );
+  }
+}
+
+/** The version whose kept files it is to read: an older one's own, of the same version what it reads now. A newer one's are in config/. */
+async function filesOf(
+  { folder }: Pick<CommandInput, "folder">,
+  kept: KeptConfig,
+  { name, now, version }: { name: string; now: string | undefined; version: string },
+): Promise<string | undefined> {
+  if (now === undefined) return undefined;
+  const difference = compareVersions(version, now);
+  if (difference === 0) return (await readVersions(folder)).image.config?.[name];
+  return difference < 0 && (await kept.hasOther(version)) ? version : undefined;
+}
+
+/** Those that stay on an older version get its files too: config/ is the new version's, and their next start has to find what they take. */
+async function keepForOthers(
+  input: CommandInput,
+  services: Services,
+  { to }: Pick<ServicePlan, "to">,
+): Promise<void> {
+  const track = (await readVersions(input.folder)).image;
+  const byVersion = new Map<string, string[]>();
+  for (const name of await services.running()) {
+    if (versionFor(track, name) === to || track.config?.[name] !== undefined) continue;
+    const version = (await services.tell(name))?.version;
+    if (version === undefined || !(await services.kept.hasOther(version))) continue;
+    byVersion.set(version, [...(byVersion.get(version) ?? []), name]);
+  }
+  for (const [version, names] of byVersion) {
+    await changeTrack(input.folder, "image", (now) =>
+      names.reduce((changed, name) => withConfig(changed, name, version), now),
+    );
+    input.note(
+      `${filesWords(input, services.kept, names, version)} From their next start on: npm run network -- ${commandLike(input, "up")}`,
+    );
+  }
+}
+
+function filesWords(
+  { folder }: Pick<CommandInput, "folder">,
+  kept: KeptConfig,
+  names: readonly string[],
+  version: string,
+): string {
+  const verb = names.length === 1 ? "reads" : "read";
+  return (
+    `${names.join(", ")} ${verb} the configuration as it was with version ${version}: ${relative(dirname(folder), kept.folderOf(version))}. ` +
+    "What is changed in config/ does not reach them until the next upgrade."
+  );
 }
 
 /** Starts it and watches it. @returns why it does not do well. */
@@ -159,12 +255,14 @@ function judge({
 }
 
 async function goneBack(
-  { reopen, signal }: CommandInput,
+  input: CommandInput,
   given: Services,
   { name, why, plan, changed }: { name: string; why: string; plan: ServicePlan; changed: readonly string[] },
 ): Promise<NotChanged> {
+  const { reopen, signal } = input;
   const services = (await reopen()).nodes.services ?? given;
   const failed = await services.up(name, signal);
+  await keepForOthers(input, services, plan);
   const others = plan.due.filter((other) => other !== name && !changed.includes(other));
   const rest = [
     ...(changed.length === 0 ? [] : [`${changed.join(", ")}: version ${plan.version}`]),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { writeFiles } from "../validators/write-files.ts";
+import { versionPattern } from "./kept-config.ts";
 
 export const versionsFile = "versions.json";
 
@@ -16,14 +17,18 @@ const trackSchema = z.strictObject({
   use: z.string().min(1).optional(),
   /** Those that run another one. */
   on: z.record(z.string(), z.string().min(1)).default({}),
+  /** Those of ours that do not read config/, but the files that are kept of a version (kept-config.ts): which one. */
+  config: z.record(z.string(), z.string().regex(versionPattern)).optional(),
   /** The upgrade that is under way. */
   next: z
     .strictObject({
       to: z.string().min(1),
       /** Those that run it and were found to do well. */
       done: z.array(z.string()).default([]),
-      /** The one that is changed now, and what it ran before; null: what the environment says. */
-      underway: z.strictObject({ name: z.string(), before: z.string().nullable() }).optional(),
+      /** The one that is changed now, and what it ran before; null: what the environment says. `config`: the version whose files it then reads. */
+      underway: z
+        .strictObject({ name: z.string(), before: z.string().nullable(), config: z.string().optional() })
+        .optional(),
     })
     .optional(),
 });
@@ -74,4 +79,19 @@ export async function changeTrack(
 export function withVersion(track: Track, name: string, version: string | undefined): Track {
   const { [name]: _before, ...others } = track.on;
   return { ...track, on: version === undefined ? others : { ...others, [name]: version } };
+}
+
+/** The track with one of ours on the kept files of a version; undefined: on config/. */
+export function withConfig(track: Track, name: string, version: string | undefined): Track {
+  const { [name]: _before, ...others } = track.config ?? {};
+  return configured(track, version === undefined ? others : { ...others, [name]: version });
+}
+
+/** The track where all run the same. */
+export function wholeTrack({ config }: Track, to: string): Track {
+  return configured({ use: to, on: {} }, config ?? {});
+}
+
+function configured({ config: _before, ...track }: Track, config: Readonly<Record<string, string>>): Track {
+  return Object.keys(config).length === 0 ? track : { ...track, config };
 }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { signersOf } from "../../../lib/ibft/block-header.ts";
+import { askNode } from "../chain/ask-node.ts";
 import { readHeaders } from "../chain/follow-blocks.ts";
 import type { NetworkStatus, ValidatorStatus } from "../chain/network-status.ts";
 import type { CommandInput } from "../command.ts";
 import type { NetworkNode, Nodes } from "../nodes.ts";
 import { currentStatus } from "../show-status.ts";
 import { stalledAfterMs } from "../validators/change.ts";
+import { besuNodes } from "./besu-nodes.ts";
 import { runningVersion } from "./besu-version.ts";
 
 /** How a node that was started is judged. */
@@ -15,6 +17,7 @@ export type Judgement =
   | { fit: false; interrupted: true };
 
 const pollMs = 500;
+const traceMethod = "trace_block";
 const lagMax = 1;
 /** Turns of all validators until one has to have proposed or sealed. */
 const turnsMax = 3;
@@ -43,6 +46,7 @@ export async function watchNode(
   const { signal, manifest } = input;
   const patienceMs = stalledAfterMs(input);
   const identity = await nodes.identityOf(node.name);
+  const isTraceNode = nodes.traceNode?.name === node.name;
   const startedMs = performance.now();
   let phase: { name: "sync" } | { name: "seal"; from: number } | { name: "watch"; untilMs: number } = {
     name: "sync",
@@ -52,7 +56,7 @@ export async function watchNode(
     if (signal.aborted) return { fit: false, interrupted: true };
     const isSame = identity !== undefined && (await nodes.identityOf(node.name)) === identity;
     if (!isSame) return unfit("has ended by itself");
-    const status = await currentStatus({ ...input, nodes });
+    const status = await currentStatus({ ...input, nodes: { ...nodes, list: besuNodes(nodes) } });
     const row = status.validators.find(({ name }) => name === node.name);
     if (row === undefined) return unfit("is none of the network's nodes");
     if (row.state === "other network") return unfit("answers for another chain");
@@ -78,12 +82,16 @@ export async function watchNode(
       const takesPart = headers.some(
         (header) => header.miner === node.address || signersOf(header).has(node.address),
       );
+      const runsTraces = !isTraceNode || (await answersTraces(node.rpcUrl, to));
+      if (!runsTraces) return unfit(`runs no traces: it answers ${traceMethod} with an error`);
       if (takesPart || !row.inSet) phase = { name: "watch", untilMs: nowMs + watchMs };
       else if (to - from >= turnsMax * status.members)
         return unfit(`has neither proposed nor sealed any of the blocks ${from} to ${to}`);
     }
     if (phase.name === "watch" && nowMs >= phase.untilMs) {
-      if (badSinceMs === undefined && allTakePart(status)) return { fit: true, height: row.height ?? 0 };
+      // A trace node does well though a validator is down.
+      if (badSinceMs === undefined && (isTraceNode || allTakePart(status)))
+        return { fit: true, height: row.height ?? 0 };
       if (nowMs > phase.untilMs + patienceMs)
         return unfit(`does well, but not all others do: ${status.reasons.join("; ")}`);
     }
@@ -94,6 +102,12 @@ export async function watchNode(
     const needsPeers = manifest.validators.length > 1;
     return row.state === "up" && (row.lag ?? lagMax + 1) <= lagMax && (!needsPeers || (row.peers ?? 0) > 0);
   }
+}
+
+/** Whether a node traces a block. One that is slow with it may be loaded. */
+async function answersTraces(url: string, block: number): Promise<boolean> {
+  const answers = await askNode(url, [{ method: traceMethod, params: [`0x${block.toString(16)}`] }]);
+  return answers === undefined || Array.isArray(answers[0]);
 }
 
 function unfit(why: string): Judgement {

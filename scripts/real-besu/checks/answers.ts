@@ -4,6 +4,7 @@ import { funded } from "../accounts.ts";
 import type { Verdict } from "../check.ts";
 import { postJson } from "../json-rpc.ts";
 import type { Rig } from "../rig.ts";
+import { isStandIn } from "../transactions.ts";
 
 const blockSchema = z.object({ hash: z.string() });
 /** 0x5b600056: a loop without end, by which a trace fills the heap as long as gas lasts. */
@@ -37,12 +38,12 @@ export async function variants(rig: Rig): Promise<Verdict> {
       if (answer.error?.code === -32601 && !isOther) unknown.add(method);
     }
   }
-  const isStandIn = String((await rig.node(0, "web3_clientVersion"))?.result).includes("stand-in");
+  const isUnreal = await isStandIn(rig);
   if (unknown.size === 0) return { ok: true, seen: `${asked} variants were answered, each method is known` };
   const seen = `${asked} variants were answered, ${unknown.size} methods are not known: ${[...unknown].slice(0, 5).join(", ")} …`;
   return {
-    ok: isStandIn ? "not provable" : false,
-    seen: isStandIn ? `a stand-in has few methods; ${seen}` : seen,
+    ok: isUnreal ? "not provable" : false,
+    seen: isUnreal ? `a stand-in has few methods; ${seen}` : seen,
   };
 }
 
@@ -67,9 +68,9 @@ export async function poison(rig: Rig): Promise<Verdict> {
   const standing = alive.filter((answer) => answer?.result !== undefined).length;
   const ok = refused?.error !== undefined && standing === rig.nodes.length;
   const words = refused?.error === undefined ? "it was not refused" : `"${refused.error.message}"`;
-  const isStandIn = String((await rig.node(0, "web3_clientVersion"))?.result).includes("stand-in");
+  const isUnreal = await isStandIn(rig);
   return {
-    ok: ok && isStandIn ? "not provable" : ok,
-    seen: `through the gateway ${words}; ${standing} of ${rig.nodes.length} validators stand${isStandIn ? " (a stand-in runs no traces)" : ""}`,
+    ok: ok && isUnreal ? "not provable" : ok,
+    seen: `through the gateway ${words}; ${standing} of ${rig.nodes.length} validators stand${isUnreal ? " (a stand-in runs no traces)" : ""}`,
   };
 }

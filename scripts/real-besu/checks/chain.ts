@@ -1,8 +1,7 @@
-import { Wallet } from "ethers";
 import { z } from "zod";
-import { claimant, funded } from "../accounts.ts";
 import type { Verdict } from "../check.ts";
 import type { Rig } from "../rig.ts";
+import { isMined, nonceOf, send, transfer } from "../transactions.ts";
 
 const blockSchema = z.object({
   number: z.string(),
@@ -48,7 +47,7 @@ async function hashesAt(rig: Rig, number: number): Promise<string[]> {
 export async function fees(rig: Rig): Promise<Verdict> {
   const { result: price } = await rig.gateway("eth_gasPrice");
   const { baseFeePerGas = "0x0", number } = await blockOf(rig, "latest");
-  const sent = await send(rig, await nonceOf(rig), 0n);
+  const sent = await send(rig, await nonceOf(rig), transfer(0n));
   const seconds = await rig.until("a transaction without a price is mined", () => isMined(rig, sent));
   return {
     ok: Number(price) === 0 && Number(baseFeePerGas) === 0,
@@ -59,12 +58,12 @@ export async function fees(rig: Rig): Promise<Verdict> {
 /** A transaction before its turn waits in the pool, and is mined with the one that it waited for. */
 export async function waitingTransaction(rig: Rig): Promise<Verdict> {
   const nonce = await nonceOf(rig);
-  const later = await send(rig, nonce + 1, 1n);
+  const later = await send(rig, nonce + 1, transfer(1n));
   const height = await rig.height();
   await rig.until("two blocks more", async () => (await rig.height()) >= height + 2);
   if (await isMined(rig, later))
     return { ok: false, seen: "a transaction was mined before the one before it" };
-  const earlier = await send(rig, nonce, 1n);
+  const earlier = await send(rig, nonce, transfer(1n));
   const seconds = await rig.until("both mined", async () =>
     (await Promise.all([earlier, later].map((hash) => isMined(rig, hash)))).every(Boolean),
   );
@@ -87,45 +86,4 @@ export async function logsAndFilters(rig: Rig): Promise<Verdict> {
     ok: isOnce && Array.isArray(logs.result) && wide.error !== undefined,
     seen: `a filter told of ${told.length} blocks once; logs of 20 blocks are a list; of ten million "${wide.error?.message ?? "no refusal"}"`,
   };
-}
-
-/** What runs the EVM: the contract that takes fees, and the traces of a transaction. */
-export async function contractAndTraces(rig: Rig): Promise<Verdict> {
-  const isStandIn = String((await rig.node(0, "web3_clientVersion"))?.result).includes("stand-in");
-  if (isStandIn) return { ok: "not provable", seen: "a stand-in runs no contracts and no traces" };
-  // Its constructor answers one byte of code, and a call to it runs that.
-  const data = "0x600160005360016000f3";
-  const created = await send(rig, await nonceOf(rig), 0n, { data });
-  await rig.until("a contract is mined", () => isMined(rig, created));
-  const receipt = z
-    .object({ contractAddress: z.string() })
-    .parse((await rig.gateway("eth_getTransactionReceipt", [created])).result);
-  const { result: code } = await rig.gateway("eth_getCode", [receipt.contractAddress, "latest"]);
-  const trace = await rig.gateway("debug_traceTransaction", [created]);
-  const flat = await rig.gateway("trace_transaction", [created]);
-  const ok = code === "0x01" && trace.error === undefined && flat.error === undefined;
-  const words = [trace, flat].map(({ error }) => error?.message ?? "an answer").join(" and ");
-  return { ok, seen: `its code is ${String(code)}; debug_ and trace_ of its creation: ${words}` };
-}
-
-async function nonceOf(rig: Rig): Promise<number> {
-  return Number((await rig.gateway("eth_getTransactionCount", [funded.address, "latest"])).result);
-}
-
-async function send(rig: Rig, nonce: number, value: bigint, create?: { data: string }): Promise<string> {
-  const target =
-    create === undefined ? { to: claimant.address, gasLimit: 21_000n } : { ...create, gasLimit: 200_000n };
-  const raw = await new Wallet(funded.privateKey).signTransaction({
-    ...{ ...target, value, nonce, gasPrice: 0n },
-    chainId: BigInt(rig.manifest.chainId),
-  });
-  const { result, error } = await rig.gateway("eth_sendRawTransaction", [raw]);
-  if (typeof result !== "string")
-    throw new Error(`a transaction was refused: ${error?.message ?? "no answer"}`);
-  return result;
-}
-
-async function isMined(rig: Rig, hash: string): Promise<boolean> {
-  const { result } = await rig.gateway("eth_getTransactionReceipt", [hash]);
-  return z.object({ blockNumber: z.string() }).safeParse(result).success;
 }

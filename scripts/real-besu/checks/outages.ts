@@ -1,13 +1,11 @@
-import { Wallet } from "ethers";
 import { z } from "zod";
 import { claimant, funded } from "../accounts.ts";
 import type { Verdict } from "../check.ts";
 import { postJson } from "../json-rpc.ts";
 import type { Rig } from "../rig.ts";
+import { isMined, nonceOf, send, transfer } from "../transactions.ts";
 
-const minedSchema = z.object({ blockNumber: z.string() });
 const claimSchema = z.object({ claim: z.object({ id: z.string(), status: z.string() }) });
-const hashSchema = z.string().regex(/^0x[0-9a-f]{64}$/);
 
 /** The gateway's callers notice nothing of a validator that goes. */
 export async function oneAway(rig: Rig, short: boolean, away: () => Promise<void>): Promise<Verdict> {
@@ -35,9 +33,9 @@ export async function twoDown(rig: Rig): Promise<Verdict> {
   await rig.command("stop", "2");
   await rig.command("stop", "4");
   await rig.statusIs(1);
-  const { result } = await rig.gateway("eth_getTransactionCount", [funded.address, "latest"]);
+  const nonce = await nonceOf(rig);
   const hashes: string[] = [];
-  for (let sent = 0; sent < 6; sent += 1) hashes.push(await send(rig, Number(result) + sent));
+  for (let sent = 0; sent < 6; sent += 1) hashes.push(await send(rig, nonce + sent, transfer(1n)));
   const claimed = await postJson(`${rig.faucetUrl}/claim`, { address: claimant.address, website: "" });
   const claim = claimSchema.safeParse(JSON.parse(claimed.text)).data?.claim;
   const recovered = await rig.command("recover");
@@ -59,17 +57,4 @@ export async function twoDown(rig: Rig): Promise<Verdict> {
   });
   await rig.statusIs(0);
   return { ok: true, seen: `the next block came ${words}, the claim paid after ${paid} s` };
-}
-
-async function send(rig: Rig, nonce: number): Promise<string> {
-  const raw = await new Wallet(funded.privateKey).signTransaction({
-    ...{ to: claimant.address, value: 1n, nonce, gasLimit: 21_000n, gasPrice: 0n },
-    chainId: BigInt(rig.manifest.chainId),
-  });
-  return hashSchema.parse((await rig.gateway("eth_sendRawTransaction", [raw])).result);
-}
-
-async function isMined(rig: Rig, hash: string): Promise<boolean> {
-  const { result } = await rig.gateway("eth_getTransactionReceipt", [hash]);
-  return minedSchema.safeParse(result).success;
 }

@@ -1,10 +1,12 @@
 import { toQuantity } from "ethers/utils";
 import { z } from "zod";
 import { type Block, type Chain, mustRead, showBlock } from "./chain.ts";
-import { type Pool, showTransaction } from "./transactions.ts";
+import { noInstructions, traceOf } from "./traces.ts";
+import { type Pool, readTransaction, showTransaction } from "./transactions.ts";
 import type { Proposals } from "./votes.ts";
 
 type Methods = Readonly<Record<string, (params: readonly unknown[]) => RpcAnswer>>;
+type AnswerOf = (tag: unknown, show: (block: Block) => unknown) => RpcAnswer;
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
 const rangeSchema = z.object({ fromBlock: z.string().optional(), toBlock: z.string().optional() });
@@ -18,6 +20,7 @@ export function createRpc({
   version,
   proposals,
   peerCount,
+  hasTraces,
 }: {
   chain: Chain;
   pool: Pool;
@@ -28,8 +31,9 @@ export function createRpc({
   /** Of Besu, as `web3_clientVersion` has it. */
   version: string;
   peerCount: () => number;
+  hasTraces: boolean;
 }): (method: string, params: readonly unknown[]) => RpcAnswer {
-  const answerOf = (tag: unknown, show: (block: Block) => unknown): RpcAnswer => {
+  const answerOf: AnswerOf = (tag, show) => {
     if (tag === "finalized" || tag === "safe") return { error: { code: -39001, message: "Unknown block" } };
     const number =
       tag === "latest" || tag === "pending" ? chain.height() : tag === "earliest" ? 0 : Number(tag);
@@ -100,10 +104,41 @@ export function createRpc({
     eth_getBlockReceipts: ([tag]) =>
       answerOf(tag, ({ raws }) => raws.map((raw) => receiptOf(chain, pool.read(raw)?.hash ?? ""))),
     eth_getTransactionReceipt: ([hash]) => ({ result: receiptOf(chain, String(hash)) }),
+    ...(hasTraces ? traceMethods({ chain, answerOf, refuse }) : {}),
     txpool_besuTransactions: () => ({ result: pool.all().map(({ hash }) => ({ hash })) }),
   };
   return (method, params) =>
     methods[method]?.(params) ?? { error: { code: -32601, message: "Method not found" } };
+}
+
+/** Of a chain whose transactions move value alone. */
+function traceMethods({
+  chain,
+  answerOf,
+  refuse,
+}: {
+  chain: Chain;
+  answerOf: AnswerOf;
+  refuse: (code: number, message: string) => RpcAnswer;
+}): Methods {
+  const minedOf = (hash: unknown) => chain.mined(String(hash));
+  return {
+    trace_block: ([tag]) =>
+      answerOf(tag, (block) =>
+        block.raws.flatMap((raw, index) => {
+          const sent = readTransaction(raw);
+          return sent === undefined ? [] : [traceOf(sent, { ...block, index })];
+        }),
+      ),
+    trace_transaction: ([hash]) => {
+      const done = minedOf(hash);
+      return {
+        result: done === undefined ? [] : [traceOf(done.sent, { ...done.block, index: done.index })],
+      };
+    },
+    debug_traceTransaction: ([hash]) =>
+      minedOf(hash) === undefined ? refuse(-32000, "Transaction not found") : { result: noInstructions },
+  };
 }
 
 function receiptOf(chain: Chain, hash: string) {

@@ -10,6 +10,8 @@ export const standInFaults = [
   "ends later",
   /** It begins a chain of its own. */
   "another chain",
+  /** It knows no method of traces, which only who asks a trace node notices. */
+  "runs no traces",
 ] as const;
 
 export type StandInFault = (typeof standInFaults)[number];

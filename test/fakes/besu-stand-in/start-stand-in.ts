@@ -47,6 +47,7 @@ export async function startStandIn(
     version,
     proposals,
     peerCount: () => peerCount(),
+    hasTraces: fault !== "runs no traces",
   });
   const ws = await startServers({
     options,
