@@ -20,7 +20,14 @@ import { soldKeyKey } from "./keys/svc-dev.ts";
  * under test connect as them.
  */
 
-export type RedisUserName = "gateway" | "api" | "keys" | "faucet" | "faucet-operator";
+export type RedisUserName =
+  | "gateway"
+  | "api"
+  | "keys"
+  | "faucet"
+  | "faucet-operator"
+  | "backup"
+  | "faucet-backup";
 export type RedisUser = {
   name: RedisUserName;
   /** What connects as this user. */
@@ -74,6 +81,12 @@ const keyAdministration = [
   ],
   ...["incr", "mget", "publish", "set"],
 ];
+
+/** A snapshot by replication is all of the data: who takes it needs no key, and can write none. A cluster is asked who has which slots. */
+const takingSnapshots = {
+  ...{ writes: [], reads: [], channels: [] },
+  commands: ["cluster|nodes", "replconf", "sync"],
+} as const;
 
 /** The users of the Redis that gateways, the API and the command line of the keys share. */
 export function sharedRedisUsers(profile: Profile): readonly RedisUser[] {
@@ -140,6 +153,7 @@ export function sharedRedisUsers(profile: Profile): readonly RedisUser[] {
       channels: [keyChangesChannel],
       commands: unique([...connecting, ...keyAdministration, "eval_ro", "evalsha_ro"]),
     },
+    { name: "backup", who: "the backup: a snapshot of all of it, as a replica gets one", ...takingSnapshots },
   ];
 }
 
@@ -182,6 +196,11 @@ export const faucetRedisUsers: readonly RedisUser[] = [
       ...["del", "exists", "get", "hget", "hgetall", "hlen", "hmget", "hset", "llen", "lrange", "set"],
       ...["zcard", "zcount", "zrange", "zrangebyscore"],
     ]),
+  },
+  {
+    name: "faucet-backup",
+    who: "the backup: a snapshot of all of it, as a replica gets one",
+    ...takingSnapshots,
   },
 ];
 

@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { readConfig } from "../../lib/config/read-config.ts";
 import { bounded, logSettings, privateListener, profile, url } from "../../lib/config/schemas.ts";
+import { redisUrl } from "../../lib/redis/redis-address.ts";
 import { devRedisFiles } from "../keys/find-redis-url.ts";
 
 export type BackupConfig = z.output<typeof configSchema>;
 
 const devPostgresFile = ".data/postgres/url";
-/** Backups read one server: of a cluster each master has its own (docker/RUNBOOK.md, "Redis Cluster"). */
-const redisUrl = url(["redis:", "rediss:"]);
 const path = z.string().default("");
 
 const configSchema = z.strictObject({

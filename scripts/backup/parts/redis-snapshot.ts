@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { CommandError } from "../../../lib/cli/command.ts";
+import type { RedisTls } from "../../../lib/redis/redis-tls.ts";
 
 /** What a snapshot says of itself at its beginning. */
 export type SnapshotFacts = { server: string; keys: number };
@@ -14,14 +15,61 @@ const lineBytesMax = 1_024;
 /** Auxiliary fields and the counts stand before the first key. */
 const headBytesMax = 65_536;
 
+/** A server to connect to. */
+export type RedisNode = {
+  host: string;
+  port: number;
+  username: string | undefined;
+  password: string | undefined;
+  tls: RedisTls | undefined;
+};
+
 /**
  * A snapshot (RDB) of a Redis or Valkey of one moment, as a stream, the way a replica gets its first copy and `redis-cli --rdb`
- * works: over the network, without a file of the server's. Its user needs `+sync +replconf +ping` and no key.
+ * works: over the network, without a file of the server's. Its user needs `+sync +replconf` and no key.
  *
  * @throws CommandError where the server cannot be asked. The stream fails where it ends early.
  */
-export async function readRedisSnapshot({ url, name }: { url: string; name: string }): Promise<Readable> {
-  const socket = await open(url, name);
+export async function readRedisSnapshot(node: RedisNode, name: string): Promise<Readable> {
+  return await connected({ node, name }, async ({ ask, reader }) => {
+    // The master keeps no buffer for what would follow the snapshot. Servers before 7 do not know it.
+    await ask("replconf", "rdb-only", "1");
+    let answer = await ask("sync");
+    // Empty lines keep the connection alive while the server forks and writes.
+    while (answer === "") answer = await reader.line();
+    refuse(name, answer);
+    const bytes = /^\$(\d+)$/.exec(answer)?.[1];
+    if (bytes === undefined)
+      throw new CommandError(`${name} answered SYNC with something else than a snapshot.`, { exitCode: 1 });
+    return Readable.from(reader.bytes(Number(bytes), name), { objectMode: false });
+  });
+}
+
+/** What a node of a cluster knows of all nodes: `CLUSTER NODES`. @throws CommandError where it cannot be asked. */
+export async function readClusterNodes(node: RedisNode, name: string): Promise<string> {
+  return await connected({ node, name }, async ({ ask, reader, socket }) => {
+    const answer = await ask("cluster", "nodes");
+    refuse(name, answer);
+    const bytes = /^\$(\d{1,7})$/.exec(answer)?.[1];
+    if (bytes === undefined) throw new CommandError(`${name} is no cluster.`, { exitCode: 1 });
+    const pieces: Buffer[] = [];
+    for await (const piece of reader.bytes(Number(bytes), name)) pieces.push(piece);
+    socket.destroy();
+    return Buffer.concat(pieces).toString();
+  });
+}
+
+type Connection = {
+  socket: Socket;
+  reader: ReturnType<typeof createReader>;
+  ask: (...words: string[]) => Promise<string>;
+};
+
+async function connected<Result>(
+  { node, name }: { node: RedisNode; name: string },
+  use: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const socket = await open(node, name);
   const reader = createReader(socket);
   const ask = async (...words: string[]) => {
     socket.write(
@@ -30,19 +78,9 @@ export async function readRedisSnapshot({ url, name }: { url: string; name: stri
     return await reader.line();
   };
   try {
-    const { username, password } = new URL(url);
-    const given = [username, password].map(decodeURIComponent).filter((word) => word !== "");
-    if (given.length > 0) refuse(name, await ask("AUTH", ...given));
-    // The master keeps no buffer for what would follow the snapshot. Servers before 7 do not know it.
-    await ask("REPLCONF", "rdb-only", "1");
-    let answer = await ask("SYNC");
-    // Empty lines keep the connection alive while the server forks and writes.
-    while (answer === "") answer = await reader.line();
-    refuse(name, answer);
-    const bytes = /^\$(\d+)$/.exec(answer)?.[1];
-    if (bytes === undefined)
-      throw new CommandError(`${name} answered SYNC with something else than a snapshot.`, { exitCode: 1 });
-    return Readable.from(reader.bytes(Number(bytes), name), { objectMode: false });
+    const given = [node.username, node.password].filter((word) => word !== undefined);
+    if (given.length > 0) refuse(name, await ask("auth", ...given));
+    return await use({ socket, reader, ask });
   } catch (error) {
     socket.destroy();
     throw error instanceof CommandError
@@ -54,16 +92,15 @@ export async function readRedisSnapshot({ url, name }: { url: string; name: stri
   }
 }
 
-async function open(url: string, name: string): Promise<Socket> {
-  const { protocol, hostname, port } = new URL(url);
-  const to = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 6379), timeout: connectWithinMs };
-  const socket = protocol === "rediss:" ? connectTls({ ...to, servername: to.host }) : connectTcp(to);
+async function open({ host, port, tls }: RedisNode, name: string): Promise<Socket> {
+  const to = { host, port, timeout: connectWithinMs };
+  const socket = tls === undefined ? connectTcp(to) : connectTls({ ...to, ...tls, ...serverName(host) });
   const late = setTimeout(() => socket.destroy(new Error("it does not answer")), connectWithinMs);
   try {
-    await once(socket, protocol === "rediss:" ? "secureConnect" : "connect");
+    await once(socket, tls === undefined ? "connect" : "secureConnect");
   } catch (error) {
     throw new CommandError(
-      `${name} at ${protocol}//${to.host}:${to.port} cannot be reached (${error instanceof Error ? error.message : error}).`,
+      `${name} at ${tls === undefined ? "redis" : "rediss"}://${host}:${port} cannot be reached (${error instanceof Error ? error.message : error}).`,
       { exitCode: 1 },
     );
   } finally {
@@ -73,6 +110,11 @@ async function open(url: string, name: string): Promise<Socket> {
     socket.destroy(new Error(`it was silent for ${silenceMaxMs / 1000} s`)),
   );
   return socket;
+}
+
+/** TLS asks for a server by its name, and never by an address. */
+function serverName(host: string): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {};
 }
 
 function refuse(name: string, answer: string): void {

@@ -6,6 +6,8 @@ import { pipeline } from "node:stream/promises";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { keyHistoryToText } from "../../../lib/keys/key-history.ts";
 import { keyLostKey } from "../../../lib/redis/keys/api-keys.ts";
+import { readRedisAddress } from "../../../lib/redis/redis-address.ts";
+import { readClusterSnapshot } from "./cluster-snapshot.ts";
 import { readRedisSnapshot, type SnapshotFacts, snapshotFacts } from "./redis-snapshot.ts";
 
 const headBytes = 65_536;
@@ -18,7 +20,35 @@ export async function packRedis({
   url: string;
   name: string;
 }): Promise<{ source: Readable; facts: SnapshotFacts }> {
-  const snapshot = await readRedisSnapshot({ url, name });
+  const address = readRedisAddress(url);
+  if ("expected" in address) throw new CommandError(`${name}: ${address.expected}.`, { exitCode: 2 });
+  if (address.kind === "single") {
+    const { hostname, port, username, password } = new URL(address.url);
+    const given = (text: string) => (text === "" ? undefined : decodeURIComponent(text));
+    const node = {
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || 6379),
+      username: given(username),
+      password: given(password),
+      tls: address.tls,
+    };
+    return await withFacts(await readRedisSnapshot(node, name), name);
+  }
+  // What the cluster holds is known when all of it was read.
+  const facts: SnapshotFacts = { server: "unknown", keys: 0 };
+  const source = await readClusterSnapshot(address, name, async (snapshot) => {
+    const one = await withFacts(snapshot, name);
+    facts.server = one.facts.server;
+    facts.keys += one.facts.keys;
+    return one.source;
+  });
+  return { source, facts };
+}
+
+async function withFacts(
+  snapshot: Readable,
+  name: string,
+): Promise<{ source: Readable; facts: SnapshotFacts }> {
   const head = await readHead(snapshot, name);
   const facts = snapshotFacts(head.bytes);
   if (facts === undefined) {

@@ -92,6 +92,16 @@ const refused: Readonly<
     ["read a key", "HGETALL", record],
     ["read Redis's configuration", "CONFIG", "GET", "*"],
   ],
+  backup: [
+    ["read a key", "HGETALL", record],
+    ["write a key", "HSET", record, "id", "k1"],
+    ["run a script", "EVAL", "return 1", "0"],
+    ["hear of keys", "SUBSCRIBE", keyChangesChannel],
+  ],
+  "faucet-backup": [
+    ["read a claim", "HGETALL", claim],
+    ["unpause the faucet", "DEL", faucetPausedKey],
+  ],
 };
 
 /** What no process may do, whatever it holds. */
@@ -199,6 +209,8 @@ t.test("every command that a user has is one that its process sends", async (t) 
     keys: ["scripts/keys", "lib/keys", "lib/redis", "gateway/limits"],
     faucet: ["faucet", "lib/redis"],
     "faucet-operator": ["faucet", "scripts/faucet", "lib/redis"],
+    backup: ["scripts/backup"],
+    "faucet-backup": ["scripts/backup"],
   };
   /** What the client sends by itself: at the start of a connection, and to a cluster. */
   const byClient = /^(asking|client\|setname|cluster\|.*|info|ping|readonly|readwrite|select|time|wait)$/;
@@ -207,7 +219,7 @@ t.test("every command that a user has is one that its process sends", async (t) 
     for (const command of commands) {
       if (byClient.test(command)) continue;
       const [word = ""] = command.split("|");
-      t.ok(new RegExp(`call\\('${word}'|\\.${word}\\(`).test(text), `${name}: ${command}`);
+      t.ok(new RegExp(`call\\('${word}'|\\.${word}\\(|ask\\("${word}"`).test(text), `${name}: ${command}`);
     }
   }
 });

@@ -16,6 +16,7 @@ import t, { type Test } from "tap";
 import { readNetworkConfig } from "../../../genesis/config.ts";
 import { planNetwork } from "../../../genesis/network-files.ts";
 import { createNodeKey } from "../../../genesis/node-key.ts";
+import { aclRules, faucetRedisUsers } from "../../../lib/redis/redis-users.ts";
 import { readReaderKeys, readWriterKeys } from "../../../scripts/backup/archive/key-files.ts";
 import {
   addRevocations,
@@ -205,19 +206,8 @@ t.test("a backup that fails half way is none, and those before stay", async (t) 
 t.test("a Redis that asks for a password is asked with it, and says so where it is wrong", async (t) => {
   const { admin, redis } = await taken(t);
   // Least rights: whoever takes the backup can read no key by any other way.
-  await admin.call(
-    "ACL",
-    "SETUSER",
-    "backup",
-    "on",
-    ">secret",
-    "resetkeys",
-    "-@all",
-    "+sync",
-    "+psync",
-    "+replconf",
-    "+ping",
-  );
+  const [rules = ""] = faucetRedisUsers.filter(({ name }) => name === "faucet-backup").map(aclRules);
+  await admin.call("ACL", "SETUSER", "backup", "on", ">secret", ...rules.split(" "));
   await admin.call("ACL", "SETUSER", "default", ">another");
   const as = (user: string) => redis.url.replace("redis://", `redis://${user}@`);
   const take = async (url: string) => {
