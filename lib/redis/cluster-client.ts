@@ -77,12 +77,17 @@ export function createClusterClient({
   cluster.on("end", () => {
     for (const guest of guestsOf(cluster).values()) guest.disconnect();
   });
-  // ioredis waits for its nodes' connections to end, and one that waits for its next attempt has none to end.
-  cluster.on("disconnecting", () => {
+  // ioredis waits for its nodes' connections to end, and one that waits for its next attempt has none to end: where a try to
+  // connect or to disconnect has come to nothing, it would never try again.
+  const endWhereNothingIsLeft = (status: Cluster["status"]) => {
     const timer = setTimeout(() => {
-      if (cluster.status === "disconnecting") cluster.emit("close");
+      if (cluster.status === status && cluster.nodes("all").length === 0) cluster.emit("close");
     }, refreshAgainMs);
     timer.unref();
+  };
+  cluster.on("disconnecting", () => endWhereNothingIsLeft("disconnecting"));
+  cluster.on("error", () => {
+    if (cluster.status === "connecting") endWhereNothingIsLeft("connecting");
   });
   logCluster({ cluster, name, logger });
   cluster.connect().catch(() => {});
@@ -161,8 +166,10 @@ function createRefresh(cluster: Cluster): () => void {
     }
     cluster.refreshSlotsCache((error) => {
       timer = undefined;
-      // The nodes may have other addresses now: those of the configuration are looked up again.
-      if (error?.name === "ClusterAllFailedError") cluster.disconnect(true);
+      // The nodes may have other addresses now: those of the configuration are looked up again. A node that has come back
+      // since they were asked may owe answers by now, which would be lost with its connection.
+      const isAnyReady = cluster.nodes("all").some(({ status }) => status === "ready");
+      if (error?.name === "ClusterAllFailedError" && !isAnyReady) cluster.disconnect(true);
       else if (!isClusterReady(cluster)) refreshSoon();
     });
   }

@@ -7,7 +7,11 @@ export const suites = {
     () => import("../gateway/limits/model.test.ts"),
     () => import("../gateway/limits/usage.test.ts"),
   ],
-  outages: [() => import("../gateway/limits/degraded.test.ts"), () => import("../gateway/lost-keys.test.ts")],
+  outages: [
+    () => import("../gateway/limits/degraded.test.ts"),
+    () => import("../gateway/lost-keys.test.ts"),
+    () => import("../faucet/redis-away.test.ts"),
+  ],
   keysAndFilters: [
     () => import("../lib/keys/key-store.test.ts"),
     () => import("../lib/keys/key-store-seed.test.ts"),
