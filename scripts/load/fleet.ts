@@ -1,3 +1,4 @@
+import type { Sends } from "./mix/settle-senders.ts";
 import type { Recorded } from "./record/recorder.ts";
 import type { SelfUse } from "./record/self-watch.ts";
 import type { Slice } from "./record/series.ts";
@@ -18,6 +19,8 @@ export type FleetResult = {
   durationMs: number;
   self: SelfUse;
   leftOut: LeftOut;
+  /** Where the load file sends. */
+  sends: Sends | undefined;
   /** A sentence each: processes whose figures are missing. */
   lost: readonly string[];
 };

@@ -6,8 +6,9 @@ import { createAskGateway, GatewayError } from "./http/ask-gateway.ts";
 import { createTarget } from "./http/target.ts";
 import { createTransport } from "./http/transport.ts";
 import { createRandom } from "./mix/random.ts";
+import { type Sends, settleSenders } from "./mix/settle-senders.ts";
 import { type Plan, warmupOf } from "./plan/plan.ts";
-import { prepareWorld } from "./prepare-world.ts";
+import { prepareWorld, type World } from "./prepare-world.ts";
 import type { RecordedPart, Recorder } from "./record/recorder.ts";
 import { processUsage, watchSelf } from "./record/self-watch.ts";
 import type { RunSetup } from "./run-setup.ts";
@@ -44,6 +45,7 @@ export async function createLocalFleet({
   });
   let runs: { run: Run; warmup: Run } | undefined;
   let abandonSenders: () => void = () => {};
+  let settle: () => Promise<Sends | undefined> = async () => undefined;
   let stopRefresh: () => void = () => {};
 
   async function prepareOnly(): Promise<void> {
@@ -53,9 +55,30 @@ export async function createLocalFleet({
       createRun({ plan: of, setup, world, transport, clock, random, ended, hasEnded: () => hasEnded });
     runs = { run: create(plan), warmup: create(warmupOf(plan, setup.warmupMs)) };
     mustHaveItems(runs.run, setup);
+    settle = () => settleWorld(world);
     abandonSenders = () => world.senders?.abandon();
     if (world.recentBlocks !== undefined)
       stopRefresh = keepFresh(world.recentBlocks.refresh, mix.refreshMs, clock);
+  }
+
+  async function settleWorld({ senders, chainId }: World): Promise<Sends | undefined> {
+    if (senders === undefined || mix.senders === undefined) return undefined;
+    const { receiptTimeoutMs: withinMs, gasPriceWei } = mix.senders;
+    const { senders: standing, firstNonces, fates } = senders.standing();
+    try {
+      const { counts, filled, stuck } = await settleSenders({
+        ...{ ask: gateway.ask, senders: standing, withinMs, now: clock.now, sleep: clock.sleep },
+        transfer: { gasPriceWei: BigInt(gasPriceWei), chainId },
+        isOver: () => hasEnded,
+      });
+      const landed = counts.reduce((sum, count, index) => sum + count - (firstNonces[index] ?? 0), 0);
+      return { senders: standing.length, ...fates, landed, filled, stuck };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // A key whose limit is used up cannot ask: the figures of the run are worth more than this one.
+      say(`What became of the transactions cannot be asked: ${error.message}`);
+      return undefined;
+    }
   }
 
   const need = () => {
@@ -75,13 +98,16 @@ export async function createLocalFleet({
       const self = watchSelf({ source: processUsage, now: clock.now, every: clock.every });
       await run.driver.run();
       stopRefresh();
-      abandonSenders();
       const durationMs = run.recorder.elapsedMs();
+      const used = self.stop();
+      const sends = await settle();
+      abandonSenders();
       return {
         recorded: run.recorder.result(),
-        figures: { ...run.recorder.figures(), elapsedMs: durationMs },
+        figures: { ...run.recorder.figures(sends?.stuck), elapsedMs: durationMs },
         durationMs,
-        self: self.stop(),
+        sends,
+        self: used,
         leftOut: run.leftOut,
         lost: [],
       };

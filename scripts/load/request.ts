@@ -15,7 +15,9 @@ export type LoadRequest = {
 };
 
 /** What a script learns of its request: the results in the order of the calls, where all were right. */
-export type Outcome = { ok: true; results: readonly unknown[] } | { ok: false };
+export type Outcome =
+  | { ok: true; results: readonly unknown[] }
+  | { ok: false; faults: readonly Fault[]; wasNotSent: boolean };
 
 export const faultKinds = [
   /** An HTTP status that is no success. */

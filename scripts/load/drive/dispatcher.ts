@@ -21,7 +21,7 @@ type Waiting = {
   resolve: (outcome: Outcome) => void;
 };
 
-const failed: Outcome = { ok: false };
+const notSent: Outcome = { ok: false, faults: [], wasNotSent: true };
 
 /** Requests wait here for a connection in the order in which they were due; every one of them ends in the recorder. */
 export function createDispatcher({
@@ -51,7 +51,11 @@ export function createDispatcher({
         serviceMs: endedAtMs - sentAtMs,
         wasCutOff: reply.kind === "cut off",
       });
-      resolve(faults.length === 0 && results !== undefined ? { ok: true, results } : failed);
+      resolve(
+        faults.length === 0 && results !== undefined
+          ? { ok: true, results }
+          : { ok: false, faults, wasNotSent: false },
+      );
       sendWaiting();
     });
   }
@@ -86,7 +90,7 @@ export function createDispatcher({
           why: "no free connection",
           latencyMs: nowMs - first.intendedMs,
         });
-        first.resolve(failed);
+        first.resolve(notSent);
       }
     },
     abandonQueue() {
@@ -98,6 +102,6 @@ export function createDispatcher({
 
   function cutOff({ request, resolve }: Waiting): void {
     recorder.cutOff(request.calls.length);
-    resolve(failed);
+    resolve(notSent);
   }
 }

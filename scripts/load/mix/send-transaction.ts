@@ -5,6 +5,7 @@ import type { Clock } from "../drive/clock.ts";
 import type { Dispatcher } from "../drive/dispatcher.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { compileSingle } from "./compile-request.ts";
+import { fateOfSend } from "./fate-of-send.ts";
 import type { SendFields } from "./mix-schema.ts";
 import type { Senders } from "./senders.ts";
 import { signTransfer } from "./sign-transfer.ts";
@@ -106,10 +107,11 @@ export function createSendTransaction({
       { call: sendMethod, params: [raw], expect: ["hash"], equals: hash },
       nextId,
     )(() => undefined);
-    const outcome: { ok: boolean } =
-      request === undefined ? { ok: false } : await dispatcher.request({ ...request, tag }, intendedMs);
-    senders.release(sender, { isSure: outcome.ok });
-    if (!outcome.ok) return "failed";
+    // It has no placeholder, so there is one.
+    if (request === undefined) throw new Error("a signed transaction is no request");
+    const fate = fateOfSend(await dispatcher.request({ ...request, tag }, intendedMs));
+    senders.release(sender, fate);
+    if (fate !== "accepted") return "failed";
     const isDone = fields.wait === "hash" || (await waitForReceipt(hash, intendedMs));
     return isDone ? { result: hash } : "failed";
   };

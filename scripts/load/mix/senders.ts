@@ -2,6 +2,7 @@ import type { SigningKey } from "ethers/crypto";
 import { computeAddress } from "ethers/transaction";
 import { createFifo } from "../drive/fifo.ts";
 import { type AskGateway, askEach, quantitySchema, readAnswer } from "../http/ask-gateway.ts";
+import type { SendFate } from "./fate-of-send.ts";
 
 export type Sender = { key: SigningKey; address: string; nonce: number };
 
@@ -9,8 +10,13 @@ export type Senders = {
   addresses: readonly string[];
   /** A sender with no transaction on its way; `undefined` where none came free in time. */
   acquire(): Promise<Sender | undefined>;
-  /** `isSure`: the transaction was accepted, so its nonce is used. Otherwise the chain is asked for the next nonce first. */
-  release(sender: Sender, options: { isSure: boolean }): void;
+  /**
+   * Accepted: the nonce is used. Refused: it is free, and the next transaction takes it at once. Unknown: the chain is asked
+   * for the next nonce first.
+   */
+  release(sender: Sender, fate: SendFate): void;
+  /** Where each stands, and what became of its transactions. */
+  standing(): { senders: Sender[]; firstNonces: number[]; fates: Readonly<Record<SendFate, number>> };
   /** Gives up waits that are longer than the timeout. */
   expire(): void;
   /** Gives up all waits, now and from now on. */
@@ -41,11 +47,19 @@ export async function createSenders({
 }): Promise<Senders> {
   const idle = createFifo<Sender>();
   const waiting = createFifo<Waiting>();
+  const standings = new Map<string, Sender>();
+  const fates = { accepted: 0, refused: 0, unknown: 0 };
   const accounts = keys.map((key) => ({ key, address: computeAddress(key) }));
   const counts = await askEach(ask, accounts, ({ address }) => askNonce(address));
   let isAbandoned = false;
   for (const [index, account] of accounts.entries()) {
-    idle.push({ ...account, nonce: readCount(counts[index]) });
+    idle.push(standAt({ ...account, nonce: readCount(counts[index]) }));
+  }
+  const firstNonces = [...standings.values()].map(({ nonce }) => nonce);
+
+  function standAt(sender: Sender): Sender {
+    standings.set(sender.address, sender);
+    return sender;
   }
 
   function handOut(sender: Sender): void {
@@ -58,7 +72,7 @@ export async function createSenders({
     while (!isAbandoned) {
       try {
         const [count] = await ask([askNonce(sender.address)]);
-        handOut({ ...sender, nonce: readCount(count) });
+        handOut(standAt({ ...sender, nonce: readCount(count) }));
         return;
       } catch {
         await sleep(resyncAfterMs);
@@ -73,10 +87,13 @@ export async function createSenders({
       if (sender !== undefined || isAbandoned) return sender;
       return new Promise((resolve) => waiting.push({ sinceMs: now(), resolve }));
     },
-    release(sender, { isSure }) {
-      if (isSure) handOut({ ...sender, nonce: sender.nonce + 1 });
+    release(sender, fate) {
+      fates[fate] += 1;
+      if (fate === "accepted") handOut(standAt({ ...sender, nonce: sender.nonce + 1 }));
+      else if (fate === "refused") handOut(sender);
       else void resync(sender);
     },
+    standing: () => ({ senders: [...standings.values()], firstNonces, fates }),
     expire() {
       for (let first = waiting.first(); first !== undefined; first = waiting.first()) {
         if (now() - first.sinceMs < timeoutMs) return;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { LeftOut, Look } from "../fleet.ts";
+import type { Sends } from "../mix/settle-senders.ts";
 import type { RecordedPart } from "../record/recorder.ts";
 import type { SelfUse } from "../record/self-watch.ts";
 import type { SliceText } from "../record/series.ts";
@@ -24,7 +25,14 @@ export type FromPart =
   | { kind: "refused"; reason: string }
   | { kind: "warm" }
   | { kind: "look"; look: PartLook }
-  | { kind: "result"; part: RecordedPart; durationMs: number; self: SelfUse; leftOut: LeftOut };
+  | {
+      kind: "result";
+      part: RecordedPart;
+      durationMs: number;
+      self: SelfUse;
+      sends: Sends | undefined;
+      leftOut: LeftOut;
+    };
 
 const hasKind = (raw: unknown) => typeof raw === "object" && raw !== null && "kind" in raw;
 const toPart = z.custom<ToPart>(hasKind);

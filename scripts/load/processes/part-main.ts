@@ -32,9 +32,9 @@ async function run(local: LocalFleet, atMs: number): Promise<void> {
     const tallies = wantsTallies ? recorder.talliesText() : undefined;
     send({ kind: "look", look: { ...look, second, tallies } });
   }, lookEveryMs);
-  const { durationMs, self, leftOut } = await local.run();
+  const { durationMs, self, leftOut, sends } = await local.run();
   clearInterval(looking);
-  send({ kind: "result", part: local.part(), durationMs, self, leftOut });
+  send({ kind: "result", part: local.part(), durationMs, self, leftOut, sends });
 }
 
 async function hear(message: ToPart): Promise<void> {

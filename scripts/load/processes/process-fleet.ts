@@ -1,5 +1,6 @@
 import type { Fleet, FleetResult, Look } from "../fleet.ts";
 import { GatewayError } from "../http/ask-gateway.ts";
+import { sumSends } from "../mix/settle-senders.ts";
 import { figuresOf, sumParts } from "../record/recorder.ts";
 import type { SelfUse } from "../record/self-watch.ts";
 import { sumSeries } from "../record/series.ts";
@@ -81,13 +82,15 @@ export function createProcessFleet({
       );
       clearTimeout(giveUp);
       const told = results.filter((result) => result !== undefined);
+      const sends = sumSends(told.map((result) => result.sends));
       const durationMs = Math.max(0, ...told.map((result) => result.durationMs));
       return {
         ...sumParts(
           told.map(({ part }) => part),
-          { elapsedMs: durationMs, stuck: undefined },
+          { elapsedMs: durationMs, stuck: sends?.stuck },
         ),
         durationMs,
+        sends,
         self: sumSelf(told.map(({ self }) => self)),
         leftOut: told[0]?.leftOut ?? [],
         lost,

@@ -11,7 +11,7 @@ export type NotSent = {
   label: string;
   tag?: string | undefined;
   calls: number;
-  why: "no free connection" | "no free sender" | "no free socket" | "too many waiting";
+  why: "no free connection" | "no free sender" | "too many waiting";
   /** Since the intended time. */
   latencyMs: number;
 };
@@ -19,15 +19,13 @@ export type NotSent = {
 export type Recorded = {
   /** Scripts that have begun. */
   arrivals: number;
-  /** HTTP requests, and messages over a socket, that have ended with whatever answer. */
+  /** HTTP requests that have ended, with whatever answer. */
   requests: number;
   /** Calls that have ended, not sent ones among them. */
   calls: number;
   failed: number;
   /** Calls that were given up unanswered because the run was ended early. */
   cutOff: number;
-  /** Notifications that sockets were told. */
-  notifications: number;
   /** From the intended time to the answer. */
   latencyMs: LatencySummary;
   /** From sending to the answer. */
@@ -40,8 +38,6 @@ export type Recorded = {
   lateMs: LatencySummary;
   /** From the intended time of a send to its receipt, for those that wait for it. */
   minedMs: LatencySummary;
-  /** How much later a socket was told than the first that was told the same. */
-  notificationMs: LatencySummary;
   curve: { percentile: number; latencyMs: number }[];
   methods: MethodRow[];
   tags: MethodRow[];
@@ -137,16 +133,6 @@ export function createRecorder(options: {
       errors.add(notMined(fault));
       for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: 1 });
     },
-    /** A socket was told something; `latencyMs` is known where another one can be told the same. */
-    notified(latencyMs: number | undefined): void {
-      totals.notifications += 1;
-      if (latencyMs !== undefined) trends.notification.record(latencyMs);
-    },
-    /** What failed outside of a call, such as a socket that closed. */
-    fault(fault: Fault): void {
-      errors.add(fault);
-      for (const each of bothSeries) each.calls(now() - beganMs, { calls: 0, failed: fault.calls });
-    },
     endedEarly: endedEarly.add,
     elapsedMs: () => now() - beganMs,
     failed: errors.failed,
@@ -199,7 +185,6 @@ function recordedOf(
     queuedMs: trends.queued.summary(),
     lateMs: trends.late.summary(),
     minedMs: trends.mined.summary(),
-    notificationMs: trends.notification.summary(),
     curve: trends.latency.curve(),
     methods: methods.rows(),
     tags: tags.rows(),

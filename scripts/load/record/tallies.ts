@@ -2,9 +2,9 @@ import { createErrorTable, type ErrorRow } from "./error-table.ts";
 import { createLatencies, type Latencies } from "./latencies.ts";
 import { createEarlyEnds, createRows, type EarlyEnd, type RowCounts } from "./run-tables.ts";
 
-const trends = ["latency", "service", "failure", "queued", "late", "mined", "notification"] as const;
+const trends = ["latency", "service", "failure", "queued", "late", "mined"] as const;
 type Trend = (typeof trends)[number];
-const counters = ["arrivals", "requests", "calls", "cutOff", "notifications"] as const;
+const counters = ["arrivals", "requests", "calls", "cutOff"] as const;
 type Counter = (typeof counters)[number];
 
 /** All counts of a run but those over time: of one process, or the sum of several. */
@@ -32,7 +32,7 @@ export type TalliesText = {
 export function createTallies({ isSum = false }: { isSum?: boolean } = {}): Tallies {
   const create = () => createLatencies({ isSum });
   return {
-    totals: { arrivals: 0, requests: 0, calls: 0, cutOff: 0, notifications: 0 },
+    totals: { arrivals: 0, requests: 0, calls: 0, cutOff: 0 },
     trends: {
       latency: create(),
       service: create(),
@@ -40,7 +40,6 @@ export function createTallies({ isSum = false }: { isSum?: boolean } = {}): Tall
       queued: create(),
       late: create(),
       mined: create(),
-      notification: create(),
     },
     methods: createRows({ isSum }),
     tags: createRows({ isSum }),
@@ -66,7 +65,6 @@ export function writeTallies({
       queued: of.queued.encode(),
       late: of.late.encode(),
       mined: of.mined.encode(),
-      notification: of.notification.encode(),
     },
     methods: methods.encode(),
     tags: tags.encode(),

@@ -192,22 +192,13 @@ ${table({
 })}`;
 }
 
-function detailTable({
-  latencyMs,
-  serviceMs,
-  failedMs,
-  queuedMs,
-  minedMs,
-  notificationMs,
-  self,
-}: Report): Html {
+function detailTable({ latencyMs, serviceMs, failedMs, queuedMs, minedMs, self }: Report): Html {
   const rows: [string, LatencySummary][] = [
     ["latency, from the time it was due", latencyMs],
     ["service time, from sending", serviceMs],
     ["failed answers", failedMs],
     ["wait for a connection", queuedMs],
     ["send to receipt", minedMs],
-    ["notification, after the first socket", notificationMs],
     ["begun late by", self.lateMs],
   ];
   return table({

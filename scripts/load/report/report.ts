@@ -1,6 +1,7 @@
 import type { ArrivalKind, Stage } from "../drive/arrivals.ts";
 import { expectedBetween } from "../drive/arrivals.ts";
 import type { EndedBy, FleetResult } from "../fleet.ts";
+import type { Sends } from "../mix/settle-senders.ts";
 import { type ClientStage, lengthOf } from "../plan/plan.ts";
 import type { Recorded } from "../record/recorder.ts";
 import type { SelfUse } from "../record/self-watch.ts";
@@ -51,8 +52,8 @@ export type Report = {
   queuedMs: Recorded["queuedMs"];
   minedMs: Recorded["minedMs"];
   latencyCurve: Recorded["curve"];
-  notificationMs: Recorded["notificationMs"];
-  notifications: number;
+  /** What became of its transactions; null where it sends none, or nobody can say. */
+  sends: Sends | null;
   methods: Recorded["methods"];
   tags: Recorded["tags"];
   errors: Recorded["errors"];
@@ -74,7 +75,7 @@ export function createReport({
   startedAt,
   endedBy,
   setup,
-  result: { recorded, figures, durationMs, self, leftOut, lost },
+  result: { recorded, figures, durationMs, self, leftOut, lost, sends },
   thresholds: rules,
   redact,
 }: {
@@ -107,6 +108,7 @@ export function createReport({
         ? []
         : [`Ended early by ${describeEnd[endedBy]}: the figures are of what was measured until then.`]),
       ...lost,
+      ...(sends === undefined ? [] : describeSends(sends)),
       ...leftOut.map(
         ({ item, placeholder }) =>
           `"${item}" was left out: there is no $${placeholder}, because recent blocks have none.`,
@@ -138,8 +140,7 @@ export function createReport({
     queuedMs: recorded.queuedMs,
     minedMs: recorded.minedMs,
     latencyCurve: curve,
-    notificationMs: recorded.notificationMs,
-    notifications: recorded.notifications,
+    sends: sends ?? null,
     methods: recorded.methods,
     tags: recorded.tags,
     errors: errors.map((row) => ({
@@ -176,4 +177,13 @@ function settingsOf({
     clients: plan.kind === "clients" ? plan.stages : [],
     ...{ warmupMs, arrivals, connections, timeoutMs, seed },
   };
+}
+
+function describeSends({ accepted, stuck, filled }: Sends): string[] {
+  return [
+    ...(filled === 0
+      ? []
+      : [`${filled} nonces were missing in the chain below accepted transactions, and were filled.`]),
+    ...(stuck === 0 ? [] : [`${stuck} of ${accepted} accepted transactions are not in the chain.`]),
+  ];
 }

@@ -6,9 +6,7 @@ export type Figures = {
   latency(
     selector: ThresholdRule["selector"],
   ): Pick<Latencies, "count" | "percentile" | "summary" | "min"> | undefined;
-  trend(
-    metric: "service" | "mined" | "notification",
-  ): Pick<Latencies, "count" | "percentile" | "summary" | "min">;
+  trend(metric: "service" | "mined"): Pick<Latencies, "count" | "percentile" | "summary" | "min">;
   calls(selector: ThresholdRule["selector"]): { calls: number; failed: number };
   /** Known at the end only. */
   stuck: number | undefined;

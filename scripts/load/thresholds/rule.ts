@@ -5,11 +5,6 @@ export const metrics = {
   latency: { kind: "trend", byRow: true, text: "from the time at which a request was due" },
   service: { kind: "trend", byRow: false, text: "from sending a request" },
   mined: { kind: "trend", byRow: false, text: "from a send to its receipt" },
-  notification: {
-    kind: "trend",
-    byRow: false,
-    text: "how much later a socket hears of a head than the first",
-  },
   failed: { kind: "share", byRow: true, text: "calls that failed or were not sent" },
   calls: { kind: "counter", byRow: true, text: "calls that ended" },
   stuck: {

@@ -65,7 +65,12 @@ async function runClients(
           });
         }),
     }),
-    dispatcher: { request: async () => ({ ok: false }), expire() {}, abandonQueue() {}, queued: () => 0 },
+    dispatcher: {
+      request: async () => ({ ok: false, faults: [], wasNotSent: true }),
+      expire() {},
+      abandonQueue() {},
+      queued: () => 0,
+    },
     recorder: { ...unusedRecorder(), began() {}, arrival() {} },
     clock,
     onSweep() {},
