@@ -1,46 +1,20 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PostgresPrograms } from "../../../../scripts/processes/find-postgres.ts";
 import { type PostgresUser, postgresUsers } from "../../../../scripts/processes/postgres-user.ts";
 import { type RunningPostgres, startPostgres } from "../../../../scripts/processes/start-postgres.ts";
 import type { Teardown } from "../../../../scripts/processes/teardown.ts";
 import { startParentWatch } from "../../../../scripts/processes/watch-parent.ts";
+import { findWholePostgres, howToGetPostgres } from "../../../helpers/whole-postgres.ts";
 
 const archiveCommand = fileURLToPath(new URL("../../../../docker/postgres/archive-wal.sh", import.meta.url));
-/** Of `.ci/run` (scripts/processes/install-postgres.sh), then Debian's. */
-const places = [
-  join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "tollgate/postgres-18/lib/postgresql"),
-  "/usr/lib/postgresql",
-];
 const stopWithinMs = 30_000;
-
-/** A PostgreSQL with its own pg_basebackup, which npm's package has not: the newest that is here. */
-export async function findWholePostgres(): Promise<(PostgresPrograms & { tools: string }) | undefined> {
-  const found: (PostgresPrograms & { tools: string })[] = [];
-  for (const place of places) {
-    for (const name of await readdir(place).catch(() => [])) {
-      const tools = join(place, name, "bin");
-      const programs = new Set<string>(await readdir(tools).catch(() => []));
-      if (
-        ["initdb", "postgres", "pg_basebackup", "pg_verifybackup"].every((program) => programs.has(program))
-      )
-        found.push({
-          version: Number(name),
-          tools,
-          initdb: join(tools, "initdb"),
-          postgres: join(tools, "postgres"),
-        });
-    }
-  }
-  return found.sort((a, b) => b.version - a.version)[0];
-}
 
 /** Why tests of PostgreSQL's backups cannot run here; false where they can, and on CI, where they have to. */
 export async function withoutPostgresTools(): Promise<false | string> {
   if (process.env["CI"] !== undefined || (await findWholePostgres()) !== undefined) return false;
-  return "PostgreSQL's own programs are not installed: Debian's package postgresql, or scripts/processes/install-postgres.sh ~/.cache/tollgate/postgres-18";
+  return `PostgreSQL's own programs are not installed: Debian's package postgresql, or ${howToGetPostgres}`;
 }
 
 export type ArchivingPostgres = {
@@ -59,7 +33,8 @@ export async function startArchivingPostgres(
   { folder: given, settings = {} }: { folder?: string; settings?: Readonly<Record<string, string>> } = {},
 ): Promise<ArchivingPostgres> {
   const programs = await findWholePostgres();
-  if (programs === undefined) throw new Error("PostgreSQL's own programs are not installed: postgresql");
+  if (programs === undefined)
+    throw new Error(`PostgreSQL's own programs are not installed: ${howToGetPostgres}`);
   const folder = given ?? (await mkdtemp(join(tmpdir(), "tollgate-archiving-")));
   const spool = join(folder, "spool");
   await mkdir(spool, { recursive: true });
