@@ -99,6 +99,7 @@ export const configSchema = z
     profile: profile.default("development"),
     host: z.string().default("127.0.0.1"),
     port: port.default(4000),
+    workers: z.union([z.literal("auto"), bounded(256)]).default(1),
     ops: privateListener(5000),
     redis: redisUrl.default("redis://127.0.0.1:6379"),
     redisCommandTimeoutMs: bounded(10_000).default(1000),
@@ -176,6 +177,16 @@ export const configSchema = z
   .check(({ value, issues }) => {
     const problem = svcDevProblem(value);
     if (problem !== undefined) issues.push({ code: "custom", input: undefined, ...problem });
+    const { workers, postgres } = value;
+    if (workers !== "auto" && workers > workersMaxOf(postgres)) {
+      const expected = `at least ${workers * workerConnectionsMin} for ${workers} workers were expected, which divide them`;
+      issues.push({
+        code: "custom",
+        input: undefined,
+        path: ["postgres", "connectionsMax"],
+        message: expected,
+      });
+    }
     if (value.profile === "production" && value.origins.length !== 2) {
       issues.push({
         code: "custom",
@@ -186,6 +197,14 @@ export const configSchema = z
       });
     }
   });
+
+/** A worker with one connection would answer one list at a time. */
+const workerConnectionsMin = 2;
+
+/** For how many workers the connections to PostgreSQL are enough. One process takes what there is. */
+export function workersMaxOf({ connectionsMax }: ApiConfig["postgres"]): number {
+  return Math.max(1, Math.floor(connectionsMax / workerConnectionsMin));
+}
 
 /** Requests a minute: what the file says, else what the profile has. */
 export function pointsOf({

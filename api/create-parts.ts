@@ -10,7 +10,6 @@ import { withFeeCollector } from "./burns/known-fee-collector.ts";
 import { createChainReader } from "./chain/chain-reader.ts";
 import { createKnownContracts, type KnownContract } from "./chain/known-contracts.ts";
 import { keepLatestBlock } from "./chain/latest-block.ts";
-import { readContracts } from "./chain/read-contracts.ts";
 import { type ApiConfig, pointsOf } from "./config.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { createFinishedAnswers } from "./finished-answers.ts";
@@ -44,6 +43,7 @@ export type Parts = ReturnType<typeof createParts>;
 /** What answers are made from: the chain, the index and who follows it, live events, finished answers and the limit. */
 export function createParts({
   config,
+  contracts: known,
   registry,
   logger,
   merchantKeys,
@@ -53,6 +53,8 @@ export function createParts({
   webhookTimes,
 }: {
   config: ApiConfig;
+  /** What stands in the folder of contracts. */
+  contracts: readonly KnownContract[];
   /** Undefined: no API keys are sold here. */
   merchantKeys: MerchantKeys | undefined;
   registry: Registry;
@@ -65,9 +67,7 @@ export function createParts({
   const connections = connect({ config, logger });
   const { redis, pool, rpc, lookRpc, sealSources, heads } = connections;
   const reader = createChainReader({ rpc });
-  const contracts = createKnownContracts(
-    withFeeCollector(readContracts(config.contractsFolder), config.fees),
-  );
+  const contracts = createKnownContracts(withFeeCollector(known, config.fees));
   const follower = createFollower({
     rpc,
     heads,
@@ -181,9 +181,9 @@ export function createParts({
     delivery,
 
     /** What `config` says by now, in which a reload has changed what it may. */
-    useSettings({ contracts: known }: { contracts: readonly KnownContract[] }): void {
+    useSettings({ contracts: next }: { contracts: readonly KnownContract[] }): void {
       connections.useUpstreams();
-      contracts.use(withFeeCollector(known, config.fees));
+      contracts.use(withFeeCollector(next, config.fees));
       finished.forget();
     },
 

@@ -2,6 +2,7 @@ import { runService } from "../lib/service/run-service.ts";
 import { readContracts } from "./chain/read-contracts.ts";
 import { readApiConfig } from "./config.ts";
 import { start } from "./start.ts";
+import { createApiWorkers } from "./workers/api-workers.ts";
 
 await runService({
   name: "api",
@@ -21,4 +22,5 @@ await runService({
   opsPort: 5000,
   start: (config, { logger, given, readAgain }) =>
     start(config, { logger, readAgain, adoptChain: given.has("adopt-chain") }),
+  workers: createApiWorkers(),
 });

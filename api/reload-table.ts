@@ -69,7 +69,7 @@ export const reloadTable: ReloadTable = {
   restart: [
     { names: ["profile"], note: "says which keys may be used at all" },
     {
-      names: ["host", "port", "ops", "bodyBytesMax", "requestTimeoutMs"],
+      names: ["host", "port", "workers", "ops", "bodyBytesMax", "requestTimeoutMs"],
       note: "listeners are open with them",
     },
     { names: ["publicUrl"], note: "wallets sign in to it, and invoices name it" },

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { namesOf } from "../lib/reload/reload-table.ts";
-import { createReloader, type ReadAgain, type Reloader } from "../lib/reload/reloader.ts";
+import { createReloader, type ReadAgain, type Reloader, type Staging } from "../lib/reload/reloader.ts";
 import { takeLive } from "../lib/reload/take-live.ts";
 import type { KnownContract } from "./chain/known-contracts.ts";
 import { readContracts } from "./chain/read-contracts.ts";
@@ -10,9 +10,11 @@ import type { Parts } from "./create-parts.ts";
 import { reloadTable } from "./reload-table.ts";
 
 /** The configuration, and what stands in the folder that it names. */
-type Settings = { config: ApiConfig; contracts: readonly KnownContract[] };
+export type Settings = { config: ApiConfig; contracts: readonly KnownContract[] };
 
 const live = namesOf(reloadTable.live);
+
+export type ApiReloader = Reloader & Staging<Settings>;
 
 /** Has a running API read its configuration and its contracts' ABIs again. */
 export function createApiReloader({
@@ -21,18 +23,18 @@ export function createApiReloader({
   parts,
   logger,
 }: {
-  /** What the API's parts read. It is changed in place. */
-  running: ApiConfig;
+  /** Its `config` is what the API's parts read: that is changed in place. */
+  running: Settings;
   readAgain: ReadAgain<ApiConfig>;
   parts: Pick<Parts, "useSettings">;
   logger: Logger;
-}): Reloader {
+}): ApiReloader {
   const load = (config: ApiConfig): Settings => ({
     config,
     contracts: readContracts(config.contractsFolder),
   });
   return createReloader({
-    running: load(running),
+    running,
     readAgain,
     load,
     comparable,
@@ -40,8 +42,9 @@ export function createApiReloader({
     secret: reloadTable.secret,
     prepare: ({ config, contracts }) => ({
       commit() {
-        takeLive(running, config, live);
-        logger.level = running.log.level;
+        takeLive(running.config, config, live);
+        running.contracts = contracts;
+        logger.level = running.config.log.level;
         parts.useSettings({ contracts });
       },
     }),

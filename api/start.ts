@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { listenOn } from "../lib/http-service/create-http-service.ts";
 import { type Readiness, startOpsServer } from "../lib/ops-server.ts";
 import { migrate } from "../lib/postgres/migrate.ts";
@@ -6,6 +7,8 @@ import { waitForPostgres } from "../lib/postgres/wait-for-postgres.ts";
 import { answerReload } from "../lib/reload/answer-reload.ts";
 import { registerReloadMetrics } from "../lib/reload/reload-metrics.ts";
 import type { ReadAgain, Reloader } from "../lib/reload/reloader.ts";
+import type { KnownContract } from "./chain/known-contracts.ts";
+import { readContracts } from "./chain/read-contracts.ts";
 import type { ApiConfig } from "./config.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { createApp } from "./create-app.ts";
@@ -14,14 +17,22 @@ import { openMerchantKeys } from "./merchant/open-merchant-keys.ts";
 import type { WebhookTimes } from "./merchant/webhooks/create-webhook-delivery.ts";
 import { createApiMetrics } from "./metrics.ts";
 import { migrationsFolder } from "./postgres/migrations-folder.ts";
-import { createApiReloader } from "./reload.ts";
+import { type ApiReloader, createApiReloader, type Settings } from "./reload.ts";
 
 export type Api = {
   address: { host: string; port: number; opsHost: string; opsPort: number };
+  reloader: ApiReloader;
+  /** What it runs with. A reload replaces what stands in it. */
+  running: Settings;
+  /** What an ops server tells. */
+  pages: { registry: Registry; readiness: () => Readiness; status: () => object };
   /** Reads the configuration again as soon as it may: see `Reloader`. */
   reloadSoon(): void;
-  /** Lets answers end, then closes everything. */
-  stop(): Promise<void>;
+  /**
+   * Lets answers end, then closes everything. With `idleMs` it goes on to answer on open connections for that long: another
+   * process has the port already.
+   */
+  stop(options?: { idleMs: number }): Promise<void>;
 };
 
 /**
@@ -39,6 +50,8 @@ export async function start(
     now = Date.now,
     atPoint,
     webhookTimes,
+    contracts = readContracts(given.contractsFolder),
+    isWorker = false,
   }: {
     logger: Logger;
     /** Reads the configuration once more, for a reload. */
@@ -49,10 +62,15 @@ export async function start(
     atPoint?: (point: CrashPoint) => void;
     /** Shorter ones than are promised, for who cannot wait for days. */
     webhookTimes?: WebhookTimes;
+    /** What stands in the folder of contracts, where it was read already. */
+    contracts?: readonly KnownContract[];
+    /** One of several processes that share the port. It has no ops server: the primary answers for all, and asks each. */
+    isWorker?: boolean;
   },
 ): Promise<Api> {
   // A reload changes it in place.
   const config = structuredClone(given);
+  const running: Settings = { config, contracts };
   const metrics = createApiMetrics();
   const { registry } = metrics;
   const progress: { state: string; reloader: Reloader | undefined } = {
@@ -68,34 +86,33 @@ export async function start(
     const merchantKeys = await openMerchantKeys(config);
     if (merchantKeys === undefined) logger.warn("no API keys are sold: there is no signer of orders");
     const parts = createParts({
-      ...{ config, merchantKeys, registry, logger, adoptChain, now, atPoint, webhookTimes },
+      ...{ config, contracts, merchantKeys, registry, logger, adoptChain, now, atPoint, webhookTimes },
     });
     closers.push(parts.close);
     const { heads, follower, ledger, feed, streams } = parts;
     const app = createApp({ config, parts, metrics, logger, now });
-    const ops = await startOpsServer({
-      ...config.ops,
-      registry,
-      readiness(): Readiness {
-        const ready = progress.state === "serving";
-        const found = parts.problems();
-        return { ready, degraded: found.length > 0, reasons: ready ? found : [progress.state, ...found] };
-      },
-      status: () => ({
-        process: "api",
-        state: progress.state,
-        profile: config.profile,
-        config: progress.reloader?.status() ?? null,
-        index: follower.standing(),
-        ledger: ledger?.standing() ?? null,
-        head: heads.head() ?? null,
-        liveClients: feed.clients(),
-        eventStreams: parts.merchant.events.streams(),
-        paymentStreams: streams.count(),
-      }),
-      reload: (options) => answerReload(progress.reloader, options),
+    const readiness = (): Readiness => {
+      const ready = progress.state === "serving";
+      const found = parts.problems();
+      return { ready, degraded: found.length > 0, reasons: ready ? found : [progress.state, ...found] };
+    };
+    const status = () => ({
+      process: "api",
+      state: progress.state,
+      profile: config.profile,
+      config: progress.reloader?.status() ?? null,
+      index: follower.standing(),
+      ledger: ledger?.standing() ?? null,
+      head: heads.head() ?? null,
+      liveClients: feed.clients(),
+      eventStreams: parts.merchant.events.streams(),
+      paymentStreams: streams.count(),
     });
-    closers.push(() => ops.stop());
+    const reload = (options: { dryRun: boolean }) => answerReload(progress.reloader, options);
+    const ops = isWorker
+      ? undefined
+      : await startOpsServer({ ...config.ops, registry, readiness, status, reload });
+    closers.push(() => ops?.stop());
     // Before PostgreSQL answers: what is away is told of one by one.
     heads.start();
     await waitForPostgres({ url: config.postgres.url, name: "api", logger });
@@ -107,20 +124,31 @@ export async function start(
     if (ledger !== undefined) parts.merchant.collector.start();
     parts.delivery.start();
     parts.merchant.events.start();
-    const server = await listenOn(app, config);
+    const server = await listenOn(app, { host: config.host, port: config.port, isPortShared: isWorker });
     closers.push(() => server.stop());
-    const reloader = createApiReloader({ running: config, readAgain, parts, logger });
+    const reloader = createApiReloader({ running, readAgain, parts, logger });
     closers.push(() => reloader.stop());
     Object.assign(progress, { state: "serving", reloader } satisfies typeof progress);
     return {
+      reloader,
+      running,
+      pages: { registry, readiness, status },
       reloadSoon: reloader.reloadSoon,
-      address: { host: server.host, port: server.port, opsHost: ops.host, opsPort: ops.port },
-      async stop() {
+      address: {
+        host: server.host,
+        port: server.port,
+        opsHost: ops?.host ?? config.ops.host,
+        opsPort: ops?.port ?? config.ops.port,
+      },
+      async stop({ idleMs } = { idleMs: 0 }) {
         Object.assign(progress, { state: "stopping", reloader: undefined } satisfies typeof progress);
+        // Before the streams end: who comes again should come to another process.
+        const drained = idleMs > 0 ? server.drain({ idleMs }) : undefined;
         // Streams have no end of their own: the listener would wait for them.
         feed.stop();
         await parts.merchant.events.stop();
         await streams.stop();
+        await drained;
         await close();
       },
     };

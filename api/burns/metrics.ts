@@ -2,7 +2,9 @@ import { Gauge, type Registry } from "prom-client";
 
 export function createBurnMetrics(registry: Registry) {
   const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name: `api_burn_${name}`, help, registers });
+  // All processes tell of the same rows: of several workers the largest counts.
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `api_burn_${name}`, aggregator: "max", help, registers });
   return {
     differences: gauge(
       "differences",

@@ -4,7 +4,9 @@ export type FollowerMetrics = ReturnType<typeof createFollowerMetrics>;
 
 export function createFollowerMetrics(registry: Registry) {
   const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name: `api_index_${name}`, help, registers });
+  // All processes tell of the same rows: of several workers the largest counts.
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `api_index_${name}`, aggregator: "max", help, registers });
   return {
     next: gauge("next_block", "The first block that is not in the index"),
     behind: gauge("behind_blocks", "How many blocks of the chain are not in the index"),

@@ -10,6 +10,7 @@ export function createGatewayWorkers(): ServiceWorkers<GatewayConfig> {
   return createServiceWorkers<GatewayConfig>({
     name: "gateway",
     count: ({ workers }) => (workers === "auto" ? availableParallelism() : workers),
+    stopMs: ({ stopTimeoutMs, drainDelayMs }) => stopTimeoutMs + drainDelayMs,
     side: "head",
     shared: ["profile", "config", "tls", "chain"],
     configIn: (settings) => readSettings(settings)?.config,

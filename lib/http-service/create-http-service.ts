@@ -11,6 +11,7 @@ import { errorTable } from "../errors.ts";
 import { collectAllowedMethods } from "./allowed-methods.ts";
 import { answerUnreadable } from "./answer-unreadable.ts";
 import type { BodyReader } from "./body-reader.ts";
+import { drainServer } from "./drain-server.ts";
 import { createIsOwnHost, notOwnHost } from "./own-host.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 import { type Refuse, sendProblem } from "./send-problem.ts";
@@ -124,13 +125,26 @@ export function createHttpService({
   return app;
 }
 
-/** Listens. @throws Error where the port is taken. */
+export type Listener = {
+  host: string;
+  port: number;
+  /**
+   * Takes no more connections, and answers on those that are open, each with its last answer, until their clients have closed
+   * them, for `idleMs` at most: another process listens on the port already.
+   */
+  drain(options: { idleMs: number }): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Listens. With `isPortShared` other processes of ours may listen on the port too. @throws Error where the port is taken. */
 export async function listenOn(
   app: FastifyInstance,
-  { host, port }: { host: string; port: number },
-): Promise<{ host: string; port: number; stop(): Promise<void> }> {
+  { host, port, isPortShared = false }: { host: string; port: number; isPortShared?: boolean },
+): Promise<Listener> {
   try {
-    await app.listen({ host, port });
+    // Node passes `reusePort` on to the socket.
+    const options = { host, port, reusePort: isPortShared };
+    await app.listen(options);
   } catch (cause) {
     throw new Error(`${host}:${port} cannot be listened on`, { cause });
   }
@@ -138,6 +152,7 @@ export async function listenOn(
   return {
     host,
     port: typeof address === "object" && address !== null ? address.port : port,
+    drain: ({ idleMs }) => drainServer(app.server, { idleMs }),
     stop: () => app.close(),
   };
 }

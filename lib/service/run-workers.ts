@@ -18,10 +18,6 @@ export type WorkersConfig = {
   host: string;
   port: number;
   ops: { host: string; port: number; hosts: readonly string[] };
-  /** How long a worker may take to let its answers go out. */
-  stopTimeoutMs: number;
-  /** How long it goes on to take calls before that, so that a balancer sees that it stops. */
-  drainDelayMs?: number;
 };
 
 /** How a service is carried out by several processes of one machine, as `runService` runs it. */
@@ -38,6 +34,8 @@ type Workers<Config> = {
   name: string;
   /** 1: one process serves, without a primary. */
   count(config: Config): number;
+  /** How long a worker may take to let its answers go out and to end. */
+  stopMs(config: Config): number;
   /** Name of the one process beside the workers, which serves nobody; undefined: there is none. */
   side?: string;
   /** Members of a worker's status that are the same in all. */
@@ -67,16 +65,14 @@ export function createServiceWorkers<Config extends WorkersConfig>(
   };
 }
 
-function stopWithinMs({ stopTimeoutMs, drainDelayMs = 0 }: WorkersConfig): number {
-  return stopTimeoutMs + drainDelayMs + stopMarginMs;
-}
-
 /** @throws Error where a port is taken; WorkersError where a worker cannot start. */
 async function start<Config extends WorkersConfig>(
   workers: Workers<Config>,
   { config, logger }: { config: Config; logger: Logger },
 ): Promise<Primary> {
   const [, program = "", ...args] = process.argv;
+  const count = workers.count(config);
+  logger.info({ workers: count }, `${count} workers start, which share the port`);
   if (!handsOverConnections()) {
     logger.warn(
       "net.ipv4.tcp_migrate_req is 0: a connection that is being opened while a worker is replaced may be reset; set it to 1",
@@ -84,14 +80,14 @@ async function start<Config extends WorkersConfig>(
   }
   return startPrimary({
     name: workers.name,
-    workers: workers.count(config),
+    workers: count,
     side: workers.side,
     command: { program, args, execArgv: process.execArgv },
     env: process.env,
     listener: { host: config.host, port: await freePortOf(config) },
     ops: config.ops,
     fixed: fixedOf(config, workers),
-    stopWithinMs: stopWithinMs(config),
+    stopWithinMs: workers.stopMs(config) + stopMarginMs,
     shared: workers.shared,
     logger,
   });
@@ -129,7 +125,7 @@ async function runAsWorker<Config extends WorkersConfig>(
     ]);
     if ("why" in started) process.exit(exitCodes.done);
     void link.stopped.then(({ idleMs }) => {
-      const timeoutMs = stopWithinMs(config) + idleMs;
+      const timeoutMs = workers.stopMs(config) + stopMarginMs + idleMs;
       setTimeout(() => process.exit(exitCodes.failed), timeoutMs).unref();
     });
     await runWorker({ link, started, logger });

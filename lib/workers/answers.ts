@@ -43,18 +43,20 @@ export function createAnswers({
 
   return {
     async readiness(): Promise<Readiness> {
-      const workers = supervisor.serving();
-      const told = (await askAll(workers, "readiness")).map((each) => readinessSchema.safeParse(each).data);
+      const processes = [...supervisor.serving(), ...supervisor.serving("side")];
+      const told = (await askAll(processes, "readiness")).map((each) => readinessSchema.safeParse(each).data);
       const reasons = new Set(told.flatMap((each) => each?.reasons ?? []));
-      for (const [index, { name: worker }] of workers.entries()) {
-        if (told[index] === undefined) reasons.add(`${worker} does not answer`);
+      for (const [index, { name: process }] of processes.entries()) {
+        if (told[index] === undefined) reasons.add(`${process} does not answer`);
       }
       for (const place of supervisor.places()) {
         if (place.state !== "serving" && state() === "serving") {
           reasons.add(`${place.name} is being replaced (it ended unasked ${place.deaths} times)`);
         }
       }
-      const ready = state() === "serving" && told.some((each) => each?.ready === true);
+      const ready =
+        state() === "serving" &&
+        processes.some(({ role }, index) => role === "worker" && told[index]?.ready === true);
       return {
         ready,
         degraded: reasons.size > 0,

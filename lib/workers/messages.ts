@@ -17,6 +17,8 @@ const taskSchema = z.object({
   fixed: z.record(z.string(), z.string()),
   /** The settings of the workers that run already; undefined: it reads its files. */
   settings: z.unknown(),
+  /** The service starts: what its command line asks to be done once is still to do. A primary of before says nothing of it. */
+  isFirst: z.boolean().default(false),
   /** What the side process has told last. */
   parts: z.record(z.string(), z.unknown()),
 });

@@ -97,7 +97,8 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
       if (role === "side") held = [];
       // While all are replaced each reads its files, as this is how a new configuration gets in that needs a restart.
       const given = restart?.state === "running" && restart.replaced === 0 ? undefined : settings;
-      const task = { name: worker, role, workers, listener, fixed, settings: given, parts };
+      const isFirst = state === "starting";
+      const task = { name: worker, role, workers, listener, fixed, settings: given, isFirst, parts };
       const started = startWorkerProcess({
         command,
         env,

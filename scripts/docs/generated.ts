@@ -185,6 +185,7 @@ export function faucetRegistry(): Registry {
 export function apiRegistry(): Registry {
   const { registry } = createApiMetrics();
   registerReloadMetrics({ registry, reloader: () => undefined });
+  registerWorkerMetrics(registry, { slots: [], serving: () => 0 });
   const no = () => false;
   registerStateMetrics({
     registry,

@@ -5,7 +5,7 @@ import { connectPostgres } from "../../lib/postgres/postgres-connection.ts";
 import { productVersion } from "../../lib/version.ts";
 import { reservePort } from "../../scripts/processes/reserved-port.ts";
 import { productionFees } from "../helpers/fee-environment.ts";
-import { runNodeProcess } from "../helpers/node-process.ts";
+import { runNodeProcess, whenUp } from "../helpers/node-process.ts";
 import { createDatabase } from "../helpers/postgres.ts";
 import { testFolder } from "../helpers/test-folder.ts";
 import { waitFor } from "../helpers/wait-for.ts";
@@ -13,16 +13,6 @@ import { startServices } from "./support/start-world.ts";
 
 const runApiProcess = (t: Test, args: readonly string[], env?: Readonly<Record<string, string>>) =>
   runNodeProcess(t, "api/main.ts", { args, ...(env === undefined ? {} : { env }) });
-
-/** The port and the ops port of one that is up. */
-async function portsOf(api: ReturnType<typeof runApiProcess>): Promise<{ port: number; opsPort: number }> {
-  await waitFor("the API is up", () => api.output().includes('"api is up"'), { withinMs: 60_000 });
-  const line = api
-    .output()
-    .split("\n")
-    .find((text) => text.includes('"api is up"'));
-  return JSON.parse(line ?? "{}");
-}
 
 async function query(url: string, text: string): Promise<void> {
   const connection = await connectPostgres({ url, name: "test", logger: pino({ level: "silent" }) });
@@ -78,7 +68,7 @@ t.test("it takes its password from a file, keeps it and its key to itself, and e
     POSTGRES_PASSWORD_FILE: passwordFile,
     API_UPSTREAM_KEY_FILE: passwordFile.replace(/password$/, "key"),
   });
-  const { port } = await portsOf(api);
+  const { port } = await whenUp("api", api);
   await waitFor("it is well", async () => {
     const response = await fetch(`http://127.0.0.1:${port}/health`);
     return (await response.text()).includes('"status":"ok","checks"');
@@ -162,7 +152,7 @@ t.test("in production another chain is refused, until one start with --adopt-cha
   );
   const env = { ...production, POSTGRES_URL: url };
   const refusing = runApiProcess(t, [], env);
-  const { port, opsPort } = await portsOf(refusing);
+  const { port, opsPort } = await whenUp("api", refusing);
   const ready = () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then((response) => response.text());
   t.match(
     await waitFor("it says why", async () => {
@@ -179,7 +169,7 @@ t.test("in production another chain is refused, until one start with --adopt-cha
 
   await anvil.rpc("evm_mine");
   const adopting = runApiProcess(t, ["--adopt-chain"], env);
-  const { port: next } = await portsOf(adopting);
+  const { port: next } = await whenUp("api", adopting);
   await waitFor("the index begins anew", async () => {
     const response = await fetch(`http://127.0.0.1:${next}/api/v1/blocks?limit=1`);
     return (await response.text()).includes('"number":1');

@@ -6,7 +6,7 @@ import { connect, type TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
 import { CertificateError, readCertificate } from "../../gateway/server/certificate.ts";
 import { startStubValidator } from "../fakes/stub-validator.ts";
-import { writeCertificate } from "../helpers/certificate.ts";
+import { nameInCertificate, servedBy, writeCertificate } from "../helpers/certificate.ts";
 import { coreKey, startGateway } from "../helpers/gateway.ts";
 import { runGateway, writeConfig } from "../helpers/gateway-process.ts";
 import { startRedis } from "../helpers/redis.ts";
@@ -176,7 +176,7 @@ function ask(port: number, { ca, key = coreKey, agent }: { ca?: string; key?: st
     const options = { port, host: "127.0.0.1", method: "POST", headers, agent: agent ?? false, ca };
     const asked = request(options, async (response) => {
       const { socket } = response;
-      const servedBy = "getPeerCertificate" in socket ? nameOf(socket as TLSSocket) : "nobody";
+      const servedBy = "getPeerCertificate" in socket ? nameInCertificate(socket as TLSSocket) : "nobody";
       const { localPort } = socket;
       response.setEncoding("utf8");
       let text = "";
@@ -185,19 +185,6 @@ function ask(port: number, { ca, key = coreKey, agent }: { ca?: string; key?: st
     });
     asked.on("error", reject).end(call);
   });
-}
-
-/** The name in the certificate that a new connection gets. */
-async function servedBy(port: number): Promise<string> {
-  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
-  await once(socket, "secureConnect");
-  const name = nameOf(socket);
-  socket.destroy();
-  return name;
-}
-
-function nameOf(socket: TLSSocket): string {
-  return String(socket.getPeerCertificate().subject.CN);
 }
 
 /** Renews the files in `folder` as a tool does: each by a rename, one after the other. */

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
 import { generate } from "selfsigned";
 
 export type TestCertificate = { certFile: string; keyFile: string; certificate: string };
@@ -28,4 +30,17 @@ export async function writeCertificate(
   writeFileSync(keyFile, made.private, { mode: 0o600 });
   writeFileSync(certFile, made.cert);
   return { certFile, keyFile, certificate: made.cert };
+}
+
+/** The name in the certificate that a new connection gets. */
+export async function servedBy(port: number): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  const name = nameInCertificate(socket);
+  socket.destroy();
+  return name;
+}
+
+export function nameInCertificate(socket: TLSSocket): string {
+  return String(socket.getPeerCertificate().subject.CN);
 }

@@ -72,20 +72,27 @@ export function runGateway(
 }
 
 /** Resolves with the ports of a gateway process once it serves. @throws Error where it ends before. */
-export async function whenServing(gateway: GatewayProcess): Promise<{ port: number; opsPort: number }> {
+export async function whenServing(
+  gateway: GatewayProcess,
+  { withinMs = 60_000 }: { withinMs?: number } = {},
+): Promise<{ port: number; opsPort: number }> {
   let end: ProcessEnd | undefined;
   gateway.ended.then((ended) => {
     end = ended;
   });
-  const line = await waitFor("the gateway is up", () => {
-    const found = gateway
-      .output()
-      .split("\n")
-      .find((text) => text.includes('"gateway is up"'));
-    if (found === undefined && end !== undefined)
-      throw new Error(`the gateway ended with ${end.code}: ${end.output}`);
-    return found;
-  });
+  const line = await waitFor(
+    "the gateway is up",
+    () => {
+      const found = gateway
+        .output()
+        .split("\n")
+        .find((text) => text.includes('"gateway is up"'));
+      if (found === undefined && end !== undefined)
+        throw new Error(`the gateway ended with ${end.code}: ${end.output}`);
+      return found;
+    },
+    { withinMs },
+  );
   const { port, opsPort }: { port: number; opsPort: number } = JSON.parse(line);
   return { port, opsPort };
 }

@@ -4,7 +4,9 @@ export type LedgerMetrics = ReturnType<typeof createLedgerMetrics>;
 
 export function createLedgerMetrics(registry: Registry) {
   const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name: `api_ledger_${name}`, help, registers });
+  // All processes tell of the same rows: of several workers the largest counts.
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `api_ledger_${name}`, aggregator: "max", help, registers });
   return {
     next: gauge("next_block", "The first block whose payments are not booked"),
     behind: gauge("behind_blocks", "How many blocks of the chain are not booked"),

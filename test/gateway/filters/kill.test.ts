@@ -10,7 +10,7 @@ t.test("a gateway that is killed takes no filter with it: another one goes on", 
   const file = writeConfig(t, { redisUrl: redis.url, upstream: anvil.url });
   const gateways = [runGateway(t, ["--config", file]), runGateway(t, ["--config", file])] as const;
   const [killed, other] = gateways;
-  const [first, second] = await Promise.all(gateways.map(whenServing));
+  const [first, second] = await Promise.all(gateways.map((gateway) => whenServing(gateway)));
   const call = async (port: number | undefined, method: string, params: readonly unknown[] = []) => {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
       method: "POST",

@@ -1,20 +1,9 @@
-import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect } from "node:tls";
 import t from "tap";
-import { writeCertificate } from "../../helpers/certificate.ts";
+import { servedBy, writeCertificate } from "../../helpers/certificate.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
 import { startReloadable } from "./reload-rig.ts";
-
-/** The name in the certificate that a new connection meets. */
-async function servedBy(port: number): Promise<unknown> {
-  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
-  await once(socket, "secureConnect");
-  const { subject } = socket.getPeerCertificate();
-  socket.destroy();
-  return subject["CN"];
-}
 
 t.test("another certificate serves new connections; one that cannot be used changes nothing", async (t) => {
   const folder = testFolder(t);

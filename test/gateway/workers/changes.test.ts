@@ -1,13 +1,14 @@
-import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent } from "node:http";
-import t, { type Test } from "tap";
+import t from "tap";
 import { startValidators } from "../../fakes/validators/start-validators.ts";
 import { askReload, reloadInTurn } from "../../helpers/ask-reload.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
+import { allowMigration, hashOf, runRestart, startLoad } from "../../helpers/workers.ts";
 import { callOnce, startWorkers } from "./workers-rig.ts";
+
+t.setTimeout(200_000);
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
 
@@ -65,12 +66,15 @@ t.test("changes of running workers", async (t) => {
   );
 
   await t.test("a restart with a file that cannot be used changes nothing, and says why", async (t) => {
-    const { code, output } = await runRestart(workers.opsUrl);
+    const { code, output } = await runRestart("gateway/main.ts", workers.opsUrl);
     t.equal(code, 2);
     t.match(output, /goes on as it is:\n.*blockTimeMs2/);
     t.equal((await workers.call({ method: "eth_chainId" })).status, 200);
     write((text) => text.replace(/^port: .*$/m, "port: 1"));
-    t.match((await runRestart(workers.opsUrl)).output, "port cannot change while workers are replaced");
+    t.match(
+      (await runRestart("gateway/main.ts", workers.opsUrl)).output,
+      "port cannot change while workers are replaced",
+    );
   });
 
   await t.test("a restart replaces each process, and no call fails", async (t) => {
@@ -81,8 +85,11 @@ t.test("changes of running workers", async (t) => {
     ]);
     const before = (await workers.status()).workers.processes.map(({ pid }) => pid);
     const socket = await openWebSocket(t, workers.url);
-    const load = startLoad(workers.port);
-    const { code, output } = await runRestart(workers.opsUrl);
+    const load = startLoad(async (agent) => {
+      const { status, result } = await callOnce({ port: workers.port, body, ...(agent && { agent }) });
+      return status === 200 && result !== undefined ? undefined : `${status}`;
+    });
+    const { code, output } = await runRestart("gateway/main.ts", workers.opsUrl);
     t.equal(code, 0, output);
     t.match(output, /0 of 3 processes are replaced\n(.*\n)*3 of 3 processes are replaced/);
     const { calls, failures } = await load.stop();
@@ -97,66 +104,3 @@ t.test("changes of running workers", async (t) => {
     );
   });
 });
-
-function hashOf(each: Record<string, unknown> | null | undefined): unknown {
-  const config = each?.["config"];
-  return typeof config === "object" && config !== null && "hash" in config ? config.hash : undefined;
-}
-
-/** Calls on new connections and on kept ones, without a pause, until it is stopped. */
-function startLoad(port: number) {
-  const failures: string[] = [];
-  let calls = 0;
-  let isStopping = false;
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  async function drive(kept: Agent | undefined): Promise<void> {
-    while (!isStopping) {
-      try {
-        const { status, result } = await callOnce({ port, body, ...(kept && { agent: kept }) });
-        calls += 1;
-        if (status !== 200 || result === undefined) failures.push(`${status}`);
-      } catch (error) {
-        failures.push(`${kept === undefined ? "new" : "kept"}: ${error}`);
-      }
-    }
-  }
-  const drivers = [agent, agent, agent, agent, undefined, undefined, undefined].map(drive);
-  return {
-    async stop() {
-      isStopping = true;
-      await Promise.all(drivers);
-      agent.destroy();
-      return { calls, failures };
-    },
-  };
-}
-
-const setting = "/proc/sys/net/ipv4/tcp_migrate_req";
-
-/** Has this machine hand over connections until the test ends. False where it may not. */
-function allowMigration(t: Test): boolean {
-  const read = () => readFileSync(setting, "utf8").trim();
-  try {
-    const before = read();
-    if (before === "1") return true;
-    writeFileSync(setting, "1");
-    t.teardown(() => writeFileSync(setting, before));
-    return read() === "1";
-  } catch {
-    return false;
-  }
-}
-
-async function runRestart(ops: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ["gateway/main.ts", "restart", "--ops", ops], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (chunk: string) => {
-      output += chunk;
-    });
-  }
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, output };
-}

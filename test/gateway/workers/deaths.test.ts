@@ -3,7 +3,10 @@ import { startValidators } from "../../fakes/validators/start-validators.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
 import { openWebSocket } from "../../helpers/web-socket-client.ts";
-import { metricIn, startWorkers } from "./workers-rig.ts";
+import { isRunning, metricIn } from "../../helpers/workers.ts";
+import { startWorkers } from "./workers-rig.ts";
+
+t.setTimeout(200_000);
 
 t.test("processes that are killed", async (t) => {
   const redis = await startRedis(t);
@@ -73,12 +76,4 @@ const nobody = `0x${"0e".repeat(20)}`;
 
 function numberOf(head: unknown): number {
   return typeof head === "object" && head !== null && "number" in head ? Number(head.number) : Number.NaN;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,8 @@ import { createHeaderChain } from "../upstream/head/header-chain.ts";
 import { startStubNode } from "../upstream/head/stub-node.ts";
 import { startWorkers } from "./workers-rig.ts";
 
+t.setTimeout(200_000);
+
 t.test("three workers follow the validators by one set of connections, and tell one head", async (t) => {
   const redis = await startRedis(t);
   const chain = createHeaderChain("ours");

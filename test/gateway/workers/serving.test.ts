@@ -1,9 +1,14 @@
+import { readFileSync } from "node:fs";
 import t from "tap";
 import { startValidators } from "../../fakes/validators/start-validators.ts";
 import { openKeyStore } from "../../helpers/api-keys.ts";
+import { coreKey } from "../../helpers/gateway.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { waitFor } from "../../helpers/wait-for.ts";
-import { limitsSchema, metricIn, startWorkers } from "./workers-rig.ts";
+import { metricIn } from "../../helpers/workers.ts";
+import { limitsSchema, startWorkers } from "./workers-rig.ts";
+
+t.setTimeout(200_000);
 
 t.test("two workers behind one port", async (t) => {
   const redis = await startRedis(t);
@@ -46,6 +51,19 @@ t.test("two workers behind one port", async (t) => {
     t.equal(new Set(seen).size, seen.length);
   });
 
+  await t.test("no command line or environment of a process tells what stands in the files", async (t) => {
+    const password = new URL(redisUrlIn(workers.file)).password;
+    t.ok(password.length > 0);
+    const { processes } = (await workers.status()).workers;
+    t.equal(processes.length, 3);
+    for (const { name, pid } of processes) {
+      const shown = ["cmdline", "environ"].map((what) => readFileSync(`/proc/${pid}/${what}`, "utf8")).join();
+      t.match(shown, workers.file, `${name} is one of ours`);
+      t.notMatch(shown, coreKey);
+      t.notMatch(shown, password);
+    }
+  });
+
   await t.test("both refuse a key that is revoked", async (t) => {
     const { secret, key } = await create();
     t.ok((await answers(10, secret)).every(({ status }) => status === 200));
@@ -56,3 +74,8 @@ t.test("two workers behind one port", async (t) => {
     );
   });
 });
+
+/** The address with the user and its password. */
+function redisUrlIn(file: string): string {
+  return /^redis: (.*)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "";
+}

@@ -1,0 +1,21 @@
+import type { Settings } from "../reload.ts";
+
+/** Settings as one process tells another one: values alone. */
+type ToldSettings = Settings & { version: number };
+
+/** Grows with each change of the configuration's shape that an older program could not read. */
+const version = 1;
+
+export function tellSettings({ config, contracts }: Settings): ToldSettings {
+  return { config, contracts, version };
+}
+
+/** Undefined where another version of this program has told them. */
+export function readSettings(value: unknown): Settings | undefined {
+  return isTold(value) ? { config: value.config, contracts: value.contracts } : undefined;
+}
+
+/** The channel is open to our own processes alone, so their version is all that can be wrong. */
+function isTold(value: unknown): value is ToldSettings {
+  return typeof value === "object" && value !== null && "version" in value && value.version === version;
+}
