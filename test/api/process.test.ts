@@ -115,7 +115,7 @@ t.test("a schema of a newer version that does not let this one ends it, in words
 t.test("a schema of a newer version that lets this one is served from, with a warning", async (t) => {
   const url = await newerSchema(t, productVersion);
   const api = runApiProcess(t, [], { ...environment, POSTGRES_URL: url });
-  const { port } = await portsOf(api);
+  const { port } = await whenUp("api", api);
   t.match(api.output(), /"schema":"99\.0\.0".*the schema is of a newer version, which lets this one go on/);
   await waitFor("its index follows the chain", async () => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/blocks?limit=1`);
