@@ -3,13 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../../../lib/cli/command.ts";
 import { errorCode } from "../../../lib/error-code.ts";
-import {
-  generateAgeKeys,
-  type Identity,
-  parseIdentity,
-  parseRecipient,
-  type Recipient,
-} from "../age/keys.ts";
+import { generateAgeKeys, isIdentity, isRecipient } from "./age.ts";
 
 /*
  * Two pairs of keys. Who takes backups holds `recipients.txt` and `signing-key.pem`: that machine can write backups and read none.
@@ -27,7 +21,7 @@ const recipientsMax = 32;
 
 /** @throws CommandError where one of the files is there already: an overwritten identity makes every older backup unreadable. */
 export async function makeKeyFiles(folder: string): Promise<{ recipient: string }> {
-  const { identity, recipient } = generateAgeKeys();
+  const { identity, recipient } = await generateAgeKeys();
   const signing = generateKeyPairSync("ed25519");
   const contents = {
     identity: `# Reads all backups. Keep it away from the machine that takes them.\n# public key: ${recipient}\n${identity}\n`,
@@ -52,16 +46,13 @@ export async function makeKeyFiles(folder: string): Promise<{ recipient: string 
   return { recipient };
 }
 
-export type WriterKeys = { recipients: readonly Recipient[]; signingKey: KeyObject };
-export type ReaderKeys = { identities: readonly Identity[]; verifyKey: KeyObject };
+export type WriterKeys = { recipients: readonly string[]; signingKey: KeyObject };
+export type ReaderKeys = { identities: readonly string[]; verifyKey: KeyObject };
 
 export async function readWriterKeys(folder: string): Promise<WriterKeys> {
   const file = join(folder, keyFileNames.recipients);
-  const recipients = (await linesOf(file)).map((line) => {
-    const recipient = parseRecipient(line);
-    if (recipient === undefined) throw unusable(file, "a line is no age1… of X25519");
-    return recipient;
-  });
+  const recipients = await linesOf(file);
+  if (!recipients.every(isRecipient)) throw unusable(file, "a line is no age1…");
   if (recipients.length === 0) throw unusable(file, "it names nobody");
   if (recipients.length > recipientsMax) throw unusable(file, `it names more than ${recipientsMax}`);
   return { recipients, signingKey: await pemOf(join(folder, keyFileNames.signing), createPrivateKey) };
@@ -69,11 +60,8 @@ export async function readWriterKeys(folder: string): Promise<WriterKeys> {
 
 export async function readReaderKeys(folder: string): Promise<ReaderKeys> {
   const file = join(folder, keyFileNames.identity);
-  const identities = (await linesOf(file)).map((line) => {
-    const identity = parseIdentity(line);
-    if (identity === undefined) throw unusable(file, "a line is no AGE-SECRET-KEY-1…");
-    return identity;
-  });
+  const identities = await linesOf(file);
+  if (!identities.every(isIdentity)) throw unusable(file, "a line is no AGE-SECRET-KEY-1…");
   if (identities.length === 0) throw unusable(file, "it has no AGE-SECRET-KEY-1…");
   return { identities, verifyKey: await pemOf(join(folder, keyFileNames.verify), createPublicKey) };
 }

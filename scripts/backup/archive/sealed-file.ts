@@ -7,9 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { z } from "zod";
 import { CommandError } from "../../../lib/cli/command.ts";
-import { AgeError } from "../age/header.ts";
-import type { Identity, Recipient } from "../age/keys.ts";
-import { decryptWith, encryptFor } from "../age/payload.ts";
+import { AgeError, decryptWith, encryptFor } from "./age.ts";
 
 /** What a file is known by. `plain…`: of what it holds, before it was compressed and encrypted. */
 export type Sealed = { bytes: number; sha256: string; plainBytes: number; plainSha256: string };
@@ -32,7 +30,7 @@ export async function writeSealed({
 }: {
   source: Readable;
   file: string;
-  recipients: readonly Recipient[];
+  recipients: readonly string[];
 }): Promise<Sealed> {
   const [plain, sealed] = [counting(), counting()];
   await pipeline(
@@ -59,7 +57,7 @@ export async function readSealed({
 }: {
   file: string;
   known: Sealed;
-  identities: readonly Identity[];
+  identities: readonly string[];
   sink: (plain: Readable) => Promise<void>;
 }): Promise<void> {
   await checkSealed({ file, known });
