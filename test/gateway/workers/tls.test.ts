@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -9,6 +9,7 @@ import { reloadInTurn } from "../../helpers/ask-reload.ts";
 import { servedBy, writeCertificate } from "../../helpers/certificate.ts";
 import { startRedis } from "../../helpers/redis.ts";
 import { testFolder } from "../../helpers/test-folder.ts";
+import { waitFor } from "../../helpers/wait-for.ts";
 import { startWorkers } from "./workers-rig.ts";
 
 t.setTimeout(200_000);
@@ -51,7 +52,18 @@ t.test("workers serve HTTPS on one port, and all of them a new certificate, or n
   t.match(await reloadInTurn(workers), { status: 409, body: { problems: [/^tls: .*not the key of/] } });
   t.same(await served(), new Set(["first"]), "a certificate without its key");
   cpSync(second.keyFile, keyFile);
-  t.match(await reloadInTurn(workers), { status: 200 });
+  // The file names the same paths, so a reload changes nothing: each worker looks at the files by itself, every second.
+  t.match(await reloadInTurn(workers), { status: 200, body: { outcome: "same" } });
+  await waitFor("none serves the first any more", async () => !(await served()).has("first"), {
+    everyMs: 200,
+  });
   t.same(await served(), new Set(["second"]));
+
+  mkdirSync(join(folder, "third"));
+  const third = await writeCertificate(join(folder, "third"), { commonName: "third" });
+  const text = readFileSync(workers.file, "utf8");
+  writeFileSync(workers.file, text.replace(certFile, third.certFile).replace(keyFile, third.keyFile));
+  t.match(await reloadInTurn(workers), { status: 200, body: { outcome: "changed" } });
+  t.same(await served(), new Set(["third"]), "files of other names: by the reload, at once");
   await t.rejects(workers.call({ method: "net_version" }), "plain HTTP is not spoken there");
 });
