@@ -8,7 +8,9 @@ const users = [
   { name: "gateway", server: "redis" },
   { name: "api", server: "redis" },
   { name: "keys", server: "redis" },
+  { name: "backup", server: "redis" },
   { name: "faucet", server: "redis-faucet" },
+  { name: "faucet-backup", server: "redis-faucet" },
 ] as const;
 
 /** An address with a new password for each user. docker/redis/start.sh reads the passwords out of the same files. */

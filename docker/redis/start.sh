@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts Redis with the password of its address, which is for operators and backups, and with a user for each process: its rights are in
+# Starts Redis with the password of its address, which is for operators, and with a user for each process: its rights are in
 # users/$REDIS_USERS.acl, its password is in the address that the process has. All of it goes over the standard input: a command
 # line can be read by anybody.
 set -eu

@@ -104,16 +104,22 @@ t.test("docker compose config, for every profile", async (t) => {
     }
   });
 
-  await t.test("the gateway's workers, and what they need, are variables of their own", async (t) => {
+  await t.test("workers of gateway and api, and what they need, are variables of their own", async (t) => {
     const plain = { mem_limit: services["faucet"]?.["mem_limit"], cpus: 2 };
-    t.match(services["gateway"], { ...plain, sysctls: { "net.ipv4.tcp_migrate_req": "1" } });
-    t.equal(services["gateway"]?.environment["GATEWAY_WORKERS"], "", "config/gateway.yaml says");
-    const wide = { GATEWAY_WORKERS: "3", GATEWAY_CPUS: "3", GATEWAY_MEMORY: "2g" };
-    const { services: many } = await read("", { ...wide, PROCESS_CPUS: "1", PROCESS_MEMORY: "512m" });
-    t.match(many["gateway"], { cpus: 3, mem_limit: String(2 ** 31), environment: { GATEWAY_WORKERS: "3" } });
-    t.match(many["faucet"], { cpus: 1, mem_limit: String(2 ** 29) }, "others keep theirs");
-    const { services: old } = await read("", { GATEWAY_SYSCTL: "net.ipv4.ip_unprivileged_port_start=1024" });
-    t.strictSame(old["gateway"]?.["sysctls"], { "net.ipv4.ip_unprivileged_port_start": "1024" });
+    const { services: old } = await read("", { WORKERS_SYSCTL: "net.ipv4.ip_unprivileged_port_start=1024" });
+    for (const [name, variable] of [
+      ["gateway", "GATEWAY"],
+      ["api", "API"],
+    ] as const) {
+      t.match(services[name], { ...plain, sysctls: { "net.ipv4.tcp_migrate_req": "1" } });
+      const workers = `${variable}_WORKERS`;
+      t.equal(services[name]?.environment[workers], "", `config/${name}.yaml says`);
+      const wide = { [workers]: "3", [`${variable}_CPUS`]: "3", [`${variable}_MEMORY`]: "2g" };
+      const { services: many } = await read("", { ...wide, PROCESS_CPUS: "1", PROCESS_MEMORY: "512m" });
+      t.match(many[name], { cpus: 3, mem_limit: String(2 ** 31), environment: { [workers]: "3" } });
+      t.match(many["faucet"], { cpus: 1, mem_limit: String(2 ** 29) }, "others keep theirs");
+      t.strictSame(old[name]?.["sysctls"], { "net.ipv4.ip_unprivileged_port_start": "1024" });
+    }
   });
 
   await t.test("a volume that is new takes nothing of what an image has at its place", async (t) => {

@@ -114,7 +114,9 @@ t.test("the network in containers", async (t) => {
   });
 
   await t.test("no secret stands in an environment or on a command line", async (t) => {
-    const users = ["gateway", "api", "keys", "faucet"].map((user) => `redis-user-${user}`);
+    const users = ["gateway", "api", "keys", "backup", "faucet", "faucet-backup"].map(
+      (user) => `redis-user-${user}`,
+    );
     const secrets = ["redis-url", "redis-faucet-url", "postgres-url", ...users].map(
       (name) => /:([^:@]+)@/.exec(secret(name))?.[1] ?? "none",
     );

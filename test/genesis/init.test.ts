@@ -17,7 +17,7 @@ import { testFolder } from "../helpers/test-folder.ts";
 const shipped = fileURLToPath(new URL("../../config/network.yaml", import.meta.url));
 const crashingInit = fileURLToPath(new URL("crashing-init.ts", import.meta.url));
 const now = () => new Date("2026-11-21T10:00:00.000Z");
-const fileCount = 30;
+const fileCount = 32;
 
 async function init(...args: string[]) {
   const out: string[] = [];
@@ -71,7 +71,9 @@ t.test(
         "secrets/postgres-url",
         "secrets/redis-faucet-url",
         "secrets/redis-url",
-        ...["api", "faucet", "gateway", "keys"].map((user) => `secrets/redis-user-${user}`),
+        ...["api", "backup", "faucet", "faucet-backup", "gateway", "keys"].map(
+          (user) => `secrets/redis-user-${user}`,
+        ),
         ...names.flatMap((name) => [`${name}/config.toml`, `${name}/key`]),
       ].sort(),
     );

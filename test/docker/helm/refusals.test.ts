@@ -63,6 +63,11 @@ const refused: readonly (readonly [what: string, args: readonly string[], says: 
     set("gateway.workers=2", "gateway.resources.limits.cpu=1900m"),
     /limits\.cpu is 1900m: .* allow at least 2/,
   ],
+  [
+    "more workers of the api than cores",
+    set("api.workers=3"),
+    /api\.workers is 3 and api\.resources\.limits\.cpu is 2: .* allow at least 3/,
+  ],
   ["no worker", set("gateway.workers=0"), /workers'.*minimum/],
   [
     "a host of what is not there",

@@ -23,11 +23,15 @@
 {{- else if and .gateway.enabled (not .gateway.upstreams) -}}
 {{- fail "gateway.upstreams is missing: with validators.enabled=false say where they are: validator-1=http://HOST:8545,…" -}}
 {{- end -}}
-{{- if and .gateway.enabled (gt (int .gateway.workers) 1) -}}
-{{- $cpu := toString .gateway.resources.limits.cpu -}}
+{{- range $name := list "gateway" "api" -}}
+{{- with get $.Values $name -}}
+{{- if and .enabled (gt (int .workers) 1) -}}
+{{- $cpu := toString .resources.limits.cpu -}}
 {{- $milli := ternary (trimSuffix "m" $cpu | float64) (mulf (float64 $cpu) 1000.0) (hasSuffix "m" $cpu) -}}
-{{- if lt $milli (mulf (float64 .gateway.workers) 1000.0) -}}
-{{- fail (printf "gateway.workers is %d and gateway.resources.limits.cpu is %s: a worker uses a core, so allow at least %d" (int .gateway.workers) $cpu (int .gateway.workers)) -}}
+{{- if lt $milli (mulf (float64 .workers) 1000.0) -}}
+{{- fail (printf "%s.workers is %d and %s.resources.limits.cpu is %s: a worker uses a core, so allow at least %d" $name (int .workers) $name $cpu (int .workers)) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and (or .gateway.enabled .api.enabled) (not .redis.urlSecret) -}}
