@@ -28,6 +28,18 @@ const validatorName = "validator" as const;
 /** What may be asked for. */
 export const askedNames = [...sourceNames, validatorName] as const;
 
+const settings = {
+  keys: "networkFolder",
+  "redis-faucet": "redisFaucet",
+  redis: "redis",
+  postgres: "postgres",
+} as const satisfies Record<SourceName, keyof BackupConfig>;
+
+/** What a backup has while nobody asks for less. */
+export function configuredSources(config: BackupConfig): readonly SourceName[] {
+  return sourceNames.filter((name) => config[settings[name]] !== "");
+}
+
 /**
  * What is backed up here.
  * @param only those names; undefined: all that the configuration names.
@@ -48,12 +60,6 @@ export function openSources({
   path: string | undefined;
 }): { parts: readonly PartSource[]; chain: () => BackupManifest["chain"] } {
   let chain: BackupManifest["chain"];
-  const settings = {
-    keys: "networkFolder",
-    "redis-faucet": "redisFaucet",
-    redis: "redis",
-    postgres: "postgres",
-  } as const;
   const pack = {
     keys: async () => {
       const { chain: theirs, ...packed } = await packNetworkKeys(config.networkFolder);
@@ -82,7 +88,7 @@ export function openSources({
     },
   } satisfies Record<SourceName, (scratch: string) => Promise<PackedPart>>;
 
-  const configured = sourceNames.filter((name) => config[settings[name]] !== "");
+  const configured = configuredSources(config);
   const wanted: readonly SourceName[] = only?.filter((name) => name !== validatorName) ?? configured;
   const missing = wanted.find((name) => !configured.includes(name));
   if (missing !== undefined)

@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../../lib/cli/command.ts";
-import { type BackupManifest, manifestFile, manifestSchema } from "./manifest.ts";
+import { type BackupManifest, manifestFile, manifestSchema, type PartName } from "./manifest.ts";
 import { pruneRevocations } from "./revocations.ts";
 import { readSigned } from "./sealed-file.ts";
 import { pruneWal } from "./wal-archive.ts";
@@ -23,19 +23,22 @@ export async function listBackups(root: string): Promise<readonly string[]> {
 }
 
 /**
- * The backup that a word means: its folder, its id in `root`, or `latest`.
+ * The backup that a word means: its folder, its id in `root`, or `latest`: the newest one, that has `part` where one is asked for.
  * @throws CommandError where there is none, or its manifest is not what the holder of the signing key wrote.
  */
 export async function findBackup({
   word,
   root,
   verifyKey,
+  part,
 }: {
   word: string;
   root: string;
   verifyKey: KeyObject | undefined;
+  part?: PartName;
 }): Promise<FoundBackup> {
-  const folder = word === "latest" ? await latestOf(root) : idPattern.test(word) ? join(root, word) : word;
+  if (word === "latest") return latestOf({ root, verifyKey, part });
+  const folder = idPattern.test(word) ? join(root, word) : word;
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
     () => false,
@@ -54,13 +57,27 @@ export async function findBackup({
   return { folder, root: dirname(resolve(folder)), manifest };
 }
 
-async function latestOf(root: string): Promise<string> {
-  const last = (await listBackups(root)).at(-1);
-  if (last === undefined) throw new CommandError(`There is no backup in ${root}.`, { exitCode: 1 });
-  return join(root, last);
+async function latestOf({
+  root,
+  verifyKey,
+  part,
+}: {
+  root: string;
+  verifyKey: KeyObject | undefined;
+  part: PartName | undefined;
+}): Promise<FoundBackup> {
+  for (const word of (await listBackups(root)).toReversed()) {
+    const found = await findBackup({ word, root, verifyKey });
+    if (part === undefined || found.manifest.parts.some(({ name }) => name === part)) return found;
+  }
+  const what = part === undefined ? "" : ` that has ${part}`;
+  throw new CommandError(`There is no backup${what} in ${root}.`, { exitCode: 1 });
 }
 
-/** Removes all but the newest `keep` backups, and the part of PostgreSQL's log that only they needed. @returns the removed ones. */
+/**
+ * Removes all but the newest `keep` backups of each part, and what of PostgreSQL's log only they needed: copies of one
+ * part that somebody takes by hand push no whole backup out. @returns the removed ones.
+ */
 export async function pruneBackups({
   root,
   keep,
@@ -69,17 +86,28 @@ export async function pruneBackups({
   keep: number;
 }): Promise<readonly string[]> {
   const all = await listBackups(root);
-  const gone = all.slice(0, Math.max(0, all.length - keep));
+  const gone: string[] = [];
+  const newer = new Map<string, number>();
+  let oldest: BackupManifest | undefined;
+  for (const [index, word] of all.toReversed().entries()) {
+    const manifest = await findBackup({ word, root, verifyKey: undefined }).then(
+      (found) => found.manifest,
+      () => undefined,
+    );
+    const parts = manifest?.parts.map(({ name }) => name) ?? [];
+    // Of one that cannot be read nobody knows the parts.
+    const isKept =
+      manifest === undefined ? index < keep : parts.some((part) => (newer.get(part) ?? 0) < keep);
+    for (const part of parts) newer.set(part, (newer.get(part) ?? 0) + 1);
+    if (!isKept) gone.unshift(word);
+    else if (manifest?.parts.some(({ name }) => name === "postgres")) oldest = manifest;
+  }
   for (const name of gone) await rm(join(root, name), { recursive: true, force: true });
-  const kept = all.slice(gone.length);
-  for (const name of kept) {
-    const { manifest } = await findBackup({ word: name, root, verifyKey: undefined });
-    const postgres = manifest.parts.find((part) => part.name === "postgres");
-    if (postgres?.name !== "postgres") continue;
+  const postgres = oldest?.parts.find((part) => part.name === "postgres");
+  if (oldest !== undefined && postgres?.name === "postgres") {
     await pruneWal({ to: root, ...postgres.facts });
     const { systemIdentifier } = postgres.facts;
-    await pruneRevocations({ to: root, systemIdentifier, before: new Date(manifest.takenAt) });
-    break;
+    await pruneRevocations({ to: root, systemIdentifier, before: new Date(oldest.takenAt) });
   }
   return gone;
 }

@@ -46,7 +46,7 @@ export const restoreCommand: BackupCommand = {
       throw new CommandError(`PART is one of ${partNames.join(", ")}, not "${asked}".`, { exitCode: 2 });
     const name: PartName = read.value;
     const keys = await readReaderKeys(config.keys);
-    const backup = await findBackup({ word, root: config.to, verifyKey: keys.verifyKey });
+    const backup = await findBackup({ word, root: config.to, verifyKey: keys.verifyKey, part: name });
     const { manifest } = backup;
     const part = manifest.parts.find((candidate) => candidate.name === name);
     if (part === undefined) {

@@ -12,7 +12,7 @@ import { shipWal } from "../archive/wal-archive.ts";
 import type { BackupConfig } from "../config.ts";
 import { packageVersion } from "../package-version.ts";
 import { createRevocationShipper } from "../parts/revoked-keys.ts";
-import { openSources } from "../sources.ts";
+import { configuredSources, openSources } from "../sources.ts";
 import { createBackupMetrics } from "./metrics.ts";
 
 const hourMs = 3_600_000;
@@ -35,7 +35,7 @@ export async function start(
   if (config.walSpool !== "") await mkdir(config.walSpool, { recursive: true, mode: 0o700 });
   const metrics = createBackupMetrics();
   metrics.every.set((config.everyHours * hourMs) / 1000);
-  let newest = await newestOf(config.to);
+  let newest = await newestOf(config);
   let failed: string | undefined;
   let notBeforeMs = 0;
   const tell = () => {
@@ -189,11 +189,13 @@ async function refuseIdentity({ keys, profile }: BackupConfig, logger: Logger): 
   logger.warn(words);
 }
 
-/** A backup that was removed or cannot be read is as good as none. */
-async function newestOf(root: string): Promise<BackupManifest | undefined> {
+/** A backup that was removed, cannot be read, or has a part only of what is backed up here, is as good as none. */
+async function newestOf(config: BackupConfig): Promise<BackupManifest | undefined> {
+  const [root, wanted] = [config.to, configuredSources(config)];
   for (const word of (await listBackups(root)).toReversed()) {
     const found = await findBackup({ word, root, verifyKey: undefined }).catch(() => undefined);
-    if (found !== undefined) return found.manifest;
+    const held = new Set<string>(found?.manifest.parts.map(({ name }) => name));
+    if (found !== undefined && wanted.every((name) => held.has(name))) return found.manifest;
   }
   return undefined;
 }

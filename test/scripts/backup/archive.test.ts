@@ -239,6 +239,21 @@ t.test("the newest are kept, and what is being taken is none of them", async (t)
   });
 });
 
+t.test("copies of one part push no whole backup out, and latest is the newest with the part", async (t) => {
+  const { must, to, id, into, restore } = await taken(t);
+  const takeKeys = async (...more: string[]) =>
+    JSON.parse((await must("take", "--only", "keys", "--json", ...more)).out);
+  const first = await takeKeys();
+  const second = await takeKeys("--keep", "1");
+  t.same(second.removed, [first.id]);
+  t.same(readdirSync(to), [id, second.id]);
+  t.match(await restore("latest", "redis", "--into", into("redis")), { code: 0 });
+  t.match(await restore("latest", "postgres", "--into", into("x")), {
+    code: 1,
+    err: /There is no backup that has postgres in/,
+  });
+});
+
 const writeSegment = (file: string, { system = 7n, fill = 1 }: { system?: bigint; fill?: number } = {}) => {
   const bytes = Buffer.alloc(8192, fill);
   bytes.writeBigUInt64LE(system, 24);

@@ -47,7 +47,7 @@ async function serve(t: Test) {
   const identity = join(keys, "identity.txt");
   const putAway = () => renameSync(identity, join(folder, "identity.txt"));
   const backups = () => readdirSync(to).filter((name) => /^\d/.test(name));
-  return { redis, run, clock, putAway, backups, spool, to };
+  return { redis, run, clock, putAway, backups, spool, to, folder };
 }
 
 t.test("where the key that reads backups lies beside, production does not start", async (t) => {
@@ -85,6 +85,17 @@ t.test(
     t.equal(await again.metric("last_success_timestamp_seconds"), clock.nowMs / 1000);
   },
 );
+
+t.test("a copy of one part that somebody took by hand is not the day's backup", async (t) => {
+  const { run, putAway, clock, backups, redis, folder } = await serve(t);
+  const byHand = await backupHere(t, { BACKUP_REDIS_FAUCET_URL: redis.url }, { folder });
+  await byHand.must("take", "--only", "redis-faucet");
+  putAway();
+  clock.nowMs = Date.now() + hourMs;
+  const { metric } = await run();
+  await waitFor("the whole one", async () => (await metric("last_success_timestamp_seconds")) > 0);
+  t.equal(backups().length, 2);
+});
 
 t.test("PostgreSQL's log is taken out of the spool, and one that cannot be is told", async (t) => {
   const { run, putAway, spool, to, clock } = await serve(t);
