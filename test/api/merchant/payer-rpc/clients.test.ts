@@ -12,6 +12,7 @@ import { coreKey, startGateway } from "../../../helpers/gateway.ts";
 import { createDatabase } from "../../../helpers/postgres.ts";
 import { startRedis } from "../../../helpers/redis.ts";
 import { runCommand } from "../../../helpers/run-command.ts";
+import { waitFor } from "../../../helpers/wait-for.ts";
 import { methodsThatPass } from "./support/methods-that-pass.ts";
 import { payWithWeb3py } from "./support/pay-with-web3py.ts";
 import { type Paying, startPayerRpc } from "./support/start-payer-rpc.ts";
@@ -45,6 +46,26 @@ const rig = await startPayerRpc(t, {
   change: (config) => ({ ...config, upstreamApiKey: coreKey }),
 });
 const web3py = await prepareWeb3py(t);
+
+const blockNumber = z.object({ result: z.string() });
+
+/** Of the gateway, which announces a block when validators have it. */
+async function announcedHead(): Promise<number> {
+  const response = await fetch(gateway.url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-API-Key": coreKey },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] }),
+  });
+  return Number(blockNumber.parse(await response.json()).result);
+}
+
+/** Funds are in the state of the next block: a client that asks at the head before it would find none. */
+async function fundedPayer(): Promise<Wallet> {
+  const wallet = await rig.payer();
+  const before = Number(blockNumber.parse(await validators.anvil.ask("eth_blockNumber", [])).result);
+  await waitFor("a block has the funds", async () => (await announcedHead()) > before);
+  return wallet;
+}
 
 type Pay = (t: Test, wallet: Wallet, paying: Paying) => Promise<void>;
 
@@ -98,10 +119,10 @@ if ("python" in web3py) {
 for (const [name, pay] of Object.entries(clients)) {
   t.test(`${name} pays by the contract and by a transfer`, async (t) => {
     const byContract = await rig.invoice();
-    await pay(t, await rig.payer(), byContract.pay);
+    await pay(t, await fundedPayer(), byContract.pay);
     await rig.becomes(byContract.id, "paid");
     const byTransfer = await rig.invoice();
-    await pay(t, await rig.payer(), byTransfer.transfer);
+    await pay(t, await fundedPayer(), byTransfer.transfer);
     await rig.becomes(byTransfer.id, "paid");
   });
 }
