@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { z } from "zod";
 import { CommandError } from "../../../lib/cli/command.ts";
+import { errorCode } from "../../../lib/error-code.ts";
 import { AgeError, decryptWith, encryptFor } from "./age.ts";
 
 /** What a file is known by. `plain…`: of what it holds, before it was compressed and encrypted. */
@@ -18,6 +19,8 @@ export const sealedSchema = z.strictObject({
   plainBytes: z.int().min(0),
   plainSha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
+
+const prematureClose = "ERR_STREAM_PREMATURE_CLOSE";
 
 /** As `zstd --fast`'s neighbour: level 3 is zstd's own default. */
 const level = 3;
@@ -62,15 +65,17 @@ export async function readSealed({
 }): Promise<void> {
   await checkSealed({ file, known });
   const plain = counting();
-  try {
-    await Promise.all([
-      pipeline(createReadStream(file), decryptWith(identities), createZstdDecompress(), plain.stream),
-      sink(plain.stream),
-    ]);
-  } catch (error) {
-    if (error instanceof AgeError) throw refused(file, error.message);
-    throw error;
+  const [passed, taken] = await Promise.allSettled([
+    pipeline(createReadStream(file), decryptWith(identities), createZstdDecompress(), plain.stream),
+    sink(plain.stream),
+  ]);
+  // A sink that fails closes the stream, which the pipeline notices as well: the sink knows why.
+  const failed = passed.status === "rejected" && errorCode(passed.reason) !== prematureClose ? passed : taken;
+  if (failed.status === "rejected") {
+    const { reason } = failed;
+    throw reason instanceof AgeError ? refused(file, reason.message) : reason;
   }
+  if (passed.status === "rejected") throw passed.reason;
   if (plain.result().sha256 !== known.plainSha256)
     throw refused(file, "it does not hold what its manifest says");
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { PassThrough, type Readable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 /* The system's tar, which every Linux and macOS has: it knows all of a file's kinds and names, and streams. */
@@ -65,18 +65,26 @@ export function unpackWords(folder: string): readonly string[] {
 export async function unpackBy(tar: TarProgram, plain: Readable): Promise<void> {
   const child = start(tar, ["pipe", "ignore", "pipe"]);
   const ended = endOf(child);
-  if (child.stdin === null) throw new Error("tar has no input");
+  const input = child.stdin;
+  if (input === null) throw new Error("tar has no input");
+  // tar ends by itself at the archive's end marker, which can come before the stream's end. Why it ended else, its words say.
+  const closed = new Promise<void>((resolve) => input.once("close", resolve));
+  input.on("error", () => {});
   try {
-    await pipeline(plain, child.stdin);
+    for await (const piece of plain) {
+      if (!input.writable) await ended;
+      else if (!input.write(piece)) await Promise.race([drained(input), closed]);
+    }
   } catch (error) {
     child.kill();
-    // Where tar has ended first, its words say why.
-    await ended.catch((why: unknown) => {
-      if (error instanceof Error && "code" in error && error.code === "EPIPE") throw why;
-    });
     throw error;
   }
+  input.end();
   await ended;
+}
+
+function drained(input: Writable): Promise<void> {
+  return new Promise((resolve) => input.once("drain", resolve));
 }
 
 /** In a group of its own: a terminal's Ctrl-C reaches us alone, and what is under way is ended in order. */

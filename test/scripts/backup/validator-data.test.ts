@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -137,11 +138,15 @@ t.test("one validator's data is taken while the others go on, and restored into 
   await t.test("it is started again where the backup fails, and there is no backup", async (t) => {
     const stopping = new AbortController();
     const interrupted = await open({}, stopping.signal);
+    // Enough to be in the midst of it.
+    const large = join(dataOf(2), "large");
+    writeFileSync(large, randomBytes(64 * 2 ** 20));
     const taking = take(2, interrupted);
-    await waitFor("it is stopped", () => pidOf(2) === undefined);
+    await waitFor("it is stopped", () => pidOf(2) === undefined, { everyMs: 5 });
     stopping.abort();
     t.match(await taking, { code: 1, err: /validator-2 is started again/ });
     t.same(existsSync(interrupted.to) ? readdirSync(interrupted.to) : [], []);
+    rmSync(large);
     await allFine();
   });
 
