@@ -45,7 +45,6 @@ export function createClusterClient({
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: pauseBeforeTryAgainMs,
-    slotsRefreshInterval: refreshEveryMs,
     slotsRefreshTimeout: connectTimeoutMs,
     clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, reconnectDelayMaxMs),
     // Without it a node that was away for a moment is connected to again only by a command, which fails.
@@ -63,6 +62,11 @@ export function createClusterClient({
     },
   });
   const refresh = createRefresh(cluster);
+  // Not by ioredis' slotsRefreshInterval: a round that is under way at a disconnect goes on for ever, and with it the process.
+  const rounds = setInterval(() => {
+    if (cluster.status === "ready") cluster.refreshSlotsCache();
+  }, refreshEveryMs);
+  rounds.unref();
   cluster.on("+node", (node: Redis) => {
     nodesOf(cluster).set(addressOf(node), node);
     guestsOf(cluster).get(addressOf(node))?.disconnect();
@@ -75,6 +79,7 @@ export function createClusterClient({
     if (nodesOf(cluster).get(addressOf(node)) === node) nodesOf(cluster).delete(addressOf(node));
   });
   cluster.on("end", () => {
+    clearInterval(rounds);
     for (const guest of guestsOf(cluster).values()) guest.disconnect();
   });
   // ioredis waits for its nodes' connections to end, and one that waits for its next attempt has none to end: where a try to
@@ -166,6 +171,7 @@ function createRefresh(cluster: Cluster): () => void {
     }
     cluster.refreshSlotsCache((error) => {
       timer = undefined;
+      if (cluster.status !== "ready") return;
       // The nodes may have other addresses now: those of the configuration are looked up again. A node that has come back
       // since they were asked may owe answers by now, which would be lost with its connection.
       const isAnyReady = cluster.nodes("all").some(({ status }) => status === "ready");
