@@ -1,3 +1,4 @@
+import { isOfVersion } from "../../lib/workers/of-version.ts";
 import type { Settings } from "../reload.ts";
 
 /** Settings as one process tells another one: values alone. */
@@ -12,10 +13,7 @@ export function tellSettings({ config, contracts }: Settings): ToldSettings {
 
 /** Undefined where another version of this program has told them. */
 export function readSettings(value: unknown): Settings | undefined {
-  return isTold(value) ? { config: value.config, contracts: value.contracts } : undefined;
-}
-
-/** The channel is open to our own processes alone, so their version is all that can be wrong. */
-function isTold(value: unknown): value is ToldSettings {
-  return typeof value === "object" && value !== null && "version" in value && value.version === version;
+  return isOfVersion<ToldSettings>(value, version)
+    ? { config: value.config, contracts: value.contracts }
+    : undefined;
 }

@@ -1,3 +1,4 @@
+import { isOfVersion } from "../../lib/workers/of-version.ts";
 import type { GatewayConfig } from "../config.ts";
 import { createMethodTable, type MethodTable } from "../methods/method-table.ts";
 import type { Settings } from "../start-serving.ts";
@@ -14,11 +15,6 @@ export function tellSettings({ config, methods: { rules, refused, explorerCost }
 
 /** Undefined where another version of this program has told them. */
 export function readSettings(value: unknown): Settings | undefined {
-  if (!isTold(value)) return undefined;
+  if (!isOfVersion<ToldSettings>(value, version)) return undefined;
   return { config: value.config, methods: createMethodTable(value.methods) };
-}
-
-/** The channel is open to our own processes alone, so their version is all that can be wrong. */
-function isTold(value: unknown): value is ToldSettings {
-  return typeof value === "object" && value !== null && "version" in value && value.version === version;
 }
